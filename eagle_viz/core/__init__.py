@@ -1,0 +1,1 @@
+"""Ideas only: trees, landscapes, policies, readouts. Standard library and numpy."""

@@ -1,0 +1,274 @@
+"""Confidence landscapes: who follows whom with what confidence. The one seam between policies and any model."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+
+from .tree import NO_TOKEN, ROOT, Path, path_name
+
+GRID = 2.0**40
+"""Confidences are rounded to multiples of 1 / GRID, so that last-bit differences between machines cannot change a tree."""
+
+AverageTable = tuple[tuple[float, ...], ...]
+"""Average confidence by (depth, rank): row d is level d + 1, the last row serves every deeper level."""
+
+
+class NotRecordedError(LookupError):
+    """A recording was asked for candidates that it does not hold."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The scored children of one node, most confident first: rank r is index r.
+
+    ``tokens`` [m] int64, ``confidences`` [m] float64 in [0, 1], not increasing, summing to at most 1.
+    ``target_probabilities`` [m] float64: the target's own probability of the same tokens at the same place, where it is known.
+    """
+
+    tokens: np.ndarray
+    confidences: np.ndarray
+    target_probabilities: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if np.shape(self.tokens) != np.shape(self.confidences):
+            raise ValueError(f"candidates: {np.size(self.tokens)} tokens against {np.size(self.confidences)} confidences")
+        if np.any(np.diff(self.confidences) > 0):
+            raise ValueError("confidences: candidates come most confident first, these rise")
+
+    def __len__(self) -> int:
+        return len(self.confidences)
+
+
+def on_grid(confidences: np.ndarray) -> np.ndarray:
+    """Round confidences to multiples of 2^-40, in float64."""
+    return np.rint(np.asarray(confidences, dtype=np.float64) * GRID) / GRID
+
+
+class Landscape(ABC):
+    """For every path its candidates. One call of ``expand`` is one draft pass over a frontier of paths.
+
+    Memoised and deterministic: the same path always has the same candidates, whatever was asked before.
+    """
+
+    root_token: int = NO_TOKEN
+
+    @cached_property
+    def _memo(self) -> dict[Path, Candidates]:
+        return {}
+
+    def expand(self, paths: Sequence[Path]) -> list[Candidates]:
+        """The candidates of each path, in the order asked."""
+        missing = [path for path in dict.fromkeys(paths) if path not in self._memo]
+        if missing:
+            self._memo.update(zip(missing, self._expand(missing), strict=True))
+        return [self._memo[path] for path in paths]
+
+    @abstractmethod
+    def _expand(self, paths: Sequence[Path]) -> list[Candidates]:
+        """Candidates of paths that were not asked for before."""
+
+    def token_text(self, token: int) -> str | None:
+        """What a token reads as, or None in a landscape without a vocabulary."""
+        return None
+
+    def family_average(self) -> AverageTable | None:
+        """Average confidence by (depth, rank) over the contexts this landscape is one of, or None where that is unknown."""
+        return None
+
+
+@dataclass(frozen=True)
+class SyntheticLandscape(Landscape):
+    """A random landscape: each node's candidates have logits z ~ N(0, 1) and confidences coverage * softmax(sharpness * z).
+
+    z is a counter-based hash of (seed, rank path), so the order of expansion never matters, and one seed keeps its z for every
+    sharpness: moving the slider morphs one landscape. ``seed`` 0 .. 2^32 - 1, ``sharpness`` 0 .. 10 (0 = all alike),
+    ``branching`` 1 .. 64 candidates a node, ``coverage`` in (0, 1]: the mass the candidates hold together.
+    Raises ``ValueError`` naming the field outside these.
+
+    >>> SyntheticLandscape(seed=7, sharpness=2.5).expand([()])[0].confidences.round(2).tolist()
+    [0.74, 0.18, 0.05, 0.03]
+    """
+
+    seed: int = 7
+    sharpness: float = 2.5
+    branching: int = 4
+    coverage: float = 1.0
+
+    def __post_init__(self) -> None:
+        _check_range("seed", self.seed, 0, 2**32 - 1, whole=True)
+        _check_range("sharpness", self.sharpness, 0, 10)
+        _check_range("branching", self.branching, 1, 64, whole=True)
+        _check_range("coverage", self.coverage, 0, 1)
+        if self.coverage == 0:
+            raise ValueError("coverage: 0 given, allowed is above 0, up to 1")
+
+    def _expand(self, paths: Sequence[Path]) -> list[Candidates]:
+        for path in paths:
+            for depth, rank in enumerate(path):
+                _check_rank(path[: depth + 1], rank, self.branching)
+        table = synthetic_confidences([self.seed], paths, self.sharpness, self.branching, self.coverage)[0]
+        tokens = np.full(self.branching, NO_TOKEN, dtype=np.int64)
+        return [Candidates(tokens, row) for row in table]
+
+    def family_average(self) -> AverageTable:
+        """Mean confidence by rank over a fixed set of 4,096 other seeds at this sharpness, branching and coverage."""
+        return (_synthetic_average(self.sharpness, self.branching, self.coverage),)
+
+
+@dataclass(frozen=True)
+class RankLandscape(Landscape):
+    """The same children everywhere (one list), or the same at each depth (a list of lists; the last serves all deeper levels).
+
+    Confidence 0 is legal. Raises ``ValueError`` where a list is empty, rises, leaves [0, 1] or sums to more than 1.
+
+    >>> RankLandscape([0.6, 0.2]).expand([(0, 1)])[0].confidences.tolist()
+    [0.6, 0.2]
+    """
+
+    confidences: tuple
+
+    def __post_init__(self) -> None:
+        rows = self.confidences
+        rows = [rows] if len(rows) and np.isscalar(rows[0]) else rows
+        object.__setattr__(self, "confidences", average_table(rows))
+
+    def _expand(self, paths: Sequence[Path]) -> list[Candidates]:
+        return [self._children(path) for path in paths]
+
+    def _children(self, path: Path) -> Candidates:
+        for depth, rank in enumerate(path):
+            _check_rank(path[: depth + 1], rank, len(self._row(depth)))
+        row = np.array(self._row(len(path)))
+        return Candidates(np.full(len(row), NO_TOKEN, dtype=np.int64), row)
+
+    def _row(self, depth: int) -> tuple[float, ...]:
+        return self.confidences[min(depth, len(self.confidences) - 1)]
+
+    def family_average(self) -> AverageTable:
+        """The list itself: every context of this landscape is the average one."""
+        return self.confidences
+
+
+@dataclass(frozen=True, eq=False)
+class RecordedLandscape(Landscape):
+    """Candidates that were recorded from a real drafter; knows nothing beyond them.
+
+    ``candidates`` maps each recorded path to its candidates, ``texts`` token ids to what they read as, ``average`` is the table
+    of the *other* recordings. Raises ``NotRecordedError`` for a path that was not expanded when the recording was made.
+    """
+
+    candidates: Mapping[Path, Candidates]
+    root_token: int = NO_TOKEN
+    texts: Mapping[int, str] | None = None
+    average: AverageTable | None = None
+
+    def __post_init__(self) -> None:
+        if ROOT not in self.candidates:
+            raise ValueError("candidates: a recording needs at least the root's candidates, path () is missing")
+
+    def _expand(self, paths: Sequence[Path]) -> list[Candidates]:
+        for path in paths:
+            if path not in self.candidates:
+                raise NotRecordedError(
+                    f"path {path_name(path)}: this recording holds no candidates there; ask for a smaller budget, top_k or max_depth"
+                )
+        return [self.candidates[path] for path in paths]
+
+    def token_text(self, token: int) -> str | None:
+        return None if self.texts is None else self.texts.get(token)
+
+    def family_average(self) -> AverageTable | None:
+        return self.average
+
+
+def average_table(rows: Sequence[Sequence[float]]) -> AverageTable:
+    """Validate rows of confidences by rank, one row a depth; raises ``ValueError`` naming the row and what is allowed."""
+    if not len(rows) or any(not len(row) for row in rows):
+        raise ValueError("confidences: an empty list given, at least one confidence a level is needed")
+    table = tuple(tuple(float(value) for value in row) for row in rows)
+    for depth, row in enumerate(table, start=1):
+        if not all(0 <= value <= 1 for value in row):
+            raise ValueError(f"confidences: level {depth} holds {row}, allowed is 0 to 1")
+        if any(after > before for before, after in zip(row, row[1:], strict=False)):
+            raise ValueError(f"confidences: level {depth} holds {row}, allowed is most confident first")
+        if sum(row) > 1 + 1e-9:
+            raise ValueError(f"confidences: level {depth} sums to {sum(row):.6g}, allowed is at most 1")
+    return table
+
+
+# -- the counter-based hash behind SyntheticLandscape ------------------------------------------------------------------
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_MASK = 0xFFFFFFFFFFFFFFFF
+_Z_GRID = 2.0**32
+"""Logits are rounded too: exp and cos may differ in the last bit between machines, and their errors must not add up."""
+_AVERAGE_SEEDS = range(2**32 - 4096, 2**32)
+
+
+def _mix(x: np.ndarray) -> np.ndarray:
+    """splitmix64's finaliser (Steele, Lea, Flood 2014) on uint64, wrapping."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+def _node_hashes(seeds: Sequence[int], paths: Sequence[Path]) -> np.ndarray:
+    """[seeds, paths] uint64: one hash a node, chained from the seed along its ranks."""
+    lengths = np.array([len(path) for path in paths])
+    ranks = np.zeros((len(paths), max(lengths, default=0)), dtype=np.uint64)
+    for row, path in enumerate(paths):
+        ranks[row, : len(path)] = path
+    root = _mix((np.asarray(seeds, dtype=np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
+    hashes = np.repeat(root[:, None], len(paths), axis=1)
+    for depth in range(ranks.shape[1]):
+        child = _mix(hashes + (ranks[None, :, depth] + np.uint64(1)) * np.uint64(_GOLDEN))
+        hashes = np.where(lengths[None, :] > depth, child, hashes)
+    return hashes
+
+
+def _normals(hashes: np.ndarray, count: int) -> np.ndarray:
+    """[..., count] standard normals from each node's hash by Box and Muller, on a grid of 2^-32."""
+    counters = (np.arange(2 * count, dtype=np.uint64) + np.uint64(1)) * np.uint64(0xD1B54A32D192ED03)
+    bits = _mix(hashes[..., None] ^ _mix(counters))
+    uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+    radius = np.sqrt(-2.0 * np.log(uniform[..., :count]))
+    z = radius * np.cos(2.0 * np.pi * uniform[..., count:])
+    return np.rint(z * _Z_GRID) / _Z_GRID
+
+
+def synthetic_confidences(
+    seeds: Sequence[int], paths: Sequence[Path], sharpness: float, branching: int, coverage: float = 1.0
+) -> np.ndarray:
+    """[seeds, paths, branching] float64: the candidates' confidences, most confident first, of many landscapes at once.
+
+    Law: equal to expanding each path of each ``SyntheticLandscape(seed, ...)`` alone.
+    """
+    z = -np.sort(-_normals(_node_hashes(seeds, paths), branching), axis=-1)
+    weights = np.exp(sharpness * (z - z[..., :1]))
+    return on_grid(coverage * weights / weights.sum(axis=-1, keepdims=True))
+
+
+@lru_cache(maxsize=256)
+def _synthetic_average(sharpness: float, branching: int, coverage: float) -> tuple[float, ...]:
+    table = synthetic_confidences(_AVERAGE_SEEDS, [ROOT], sharpness, branching, coverage)
+    return tuple(on_grid(table.mean(axis=(0, 1))).tolist())
+
+
+def _check_rank(path: Path, rank: int, width: int) -> None:
+    if not 0 <= rank < width:
+        raise ValueError(f"path {path_name(path)}: rank {rank} given, allowed is 0 to {width - 1} among {width} candidates")
+
+
+def _check_range(name: str, value: float, low: float, high: float, whole: bool = False) -> None:
+    kind = "a whole number" if whole else "a number"
+    try:
+        inside = low <= value <= high and (not whole or value == int(value))
+    except (TypeError, ValueError):
+        inside = False
+    if not inside:
+        raise ValueError(f"{name}: {value!r} given, allowed is {kind} from {low} to {high}")

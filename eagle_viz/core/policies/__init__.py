@@ -1,0 +1,27 @@
+"""Policies: how a budget of nodes is spent on a landscape, by name."""
+
+from .base import Draft, Policy, PoolTooSmallError
+from .best_first import BestFirst
+from .eagle2 import Eagle2
+from .fixed import EAGLE1_PATHS, RANK_AVERAGES, BestStatic, Chain, Eagle1
+from .max_sweep import MaxSweep
+
+POLICIES: dict[str, type[Policy]] = {
+    policy.name: policy for policy in (Chain, Eagle1, BestStatic, Eagle2, BestFirst, MaxSweep)
+}
+"""Every shipped policy by name: call the entry with parameters, then the result with a landscape and a budget."""
+
+__all__ = [
+    "EAGLE1_PATHS",
+    "POLICIES",
+    "RANK_AVERAGES",
+    "BestFirst",
+    "BestStatic",
+    "Chain",
+    "Draft",
+    "Eagle1",
+    "Eagle2",
+    "MaxSweep",
+    "Policy",
+    "PoolTooSmallError",
+]

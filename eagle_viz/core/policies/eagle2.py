@@ -1,0 +1,63 @@
+"""EAGLE-2's dynamic tree (arXiv 2406.16858, section 4): expand a beam layer by layer, then rerank the whole pool."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..landscape import Landscape
+from ..tree import ROOT, Path
+from .base import MAX_DEPTH, Draft, Policy, PoolTooSmallError, Scout, check_budget, check_whole
+
+EXPAND_BY = ("value", "confidence")
+
+
+@dataclass(frozen=True)
+class Eagle2(Policy):
+    """Expand the ``top_k`` best nodes of each of ``max_depth`` layers, then keep the ``budget`` best of everything scored.
+
+    ``max_depth`` counts levels below the root, which are draft passes too (EAGLE's ``depth`` + 1); ``budget`` does not count the root
+    (EAGLE's ``total_token`` - 1). ``expand_by`` and ``rerank`` switch off its two ideas one by one, as the paper's ablation does: a
+    frontier chosen by a node's own confidence instead of its path product; and no rerank: the frontiers themselves are kept, layer by layer.
+    Raises ``PoolTooSmallError`` where fewer than ``budget`` candidates are scored: k + (max_depth - 1) k^2 at most.
+
+    Law: with ``top_k >= budget`` it equals best-first under the same depth cap.
+    """
+
+    name = "eagle2"
+    title = "EAGLE-2"
+    top_k: int = 10
+    max_depth: int = 6
+    expand_by: str = "value"
+    rerank: bool = True
+
+    def __post_init__(self) -> None:
+        check_whole("top_k", self.top_k, 1, 256)
+        check_whole("max_depth", self.max_depth, 1, MAX_DEPTH)
+        if self.expand_by not in EXPAND_BY:
+            raise ValueError(f"expand_by: {self.expand_by!r} given, allowed is {' or '.join(EXPAND_BY)}")
+
+    def __call__(self, landscape: Landscape, budget: int) -> Draft:
+        budget = check_budget(budget)
+        scout = Scout(landscape, self.top_k)
+        beams = self.expand(scout)
+        ranked = scout.by_value(scout.nodes) if self.rerank else [path for beam in beams for path in beam]
+        if len(ranked) < budget:
+            raise PoolTooSmallError(self.name, budget, len(ranked), "raise top_k, max_depth or the candidates per node")
+        return scout.draft(self.name, ranked[:budget])
+
+    def expand(self, scout: Scout) -> list[list[Path]]:
+        """Run the draft passes; the chosen beam of each layer (the last one is never expanded)."""
+        beams: list[list[Path]] = []
+        frontier: list[Path] = [ROOT]
+        for _ in range(self.max_depth):
+            if not frontier:
+                break
+            frontier = self.choose(scout, scout.expand(frontier))
+            beams.append(frontier)
+        return beams
+
+    def choose(self, scout: Scout, layer: list[Path]) -> list[Path]:
+        """The next frontier: the ``top_k`` best of this layer's candidates only."""
+        if self.expand_by == "value":
+            return scout.by_value(layer)[: self.top_k]
+        return sorted(layer, key=lambda path: (-scout.nodes[path].confidence, path))[: self.top_k]
