@@ -175,7 +175,7 @@ class RecordedLandscape(Landscape):
         for path in paths:
             if path not in self.candidates:
                 raise NotRecordedError(
-                    f"path {path_name(path)}: this recording holds no candidates there; ask for a smaller budget, top_k or max_depth"
+                    f"path {path_name(path)}: not in this recording; ask for a smaller budget, top_k or max_depth"
                 )
         return [self.candidates[path] for path in paths]
 

@@ -23,7 +23,7 @@ class Comparison:
 
     @property
     def gain(self) -> float:
-        """dynamic / static ``expected_accepted`` - 1 (0.31 = 31 % more accepted drafted tokens, bonus not counted); 0 where both are 0."""
+        """dynamic / static ``expected_accepted`` - 1: 0.31 is 31 % more accepted drafted tokens, bonus not counted."""
         return relative_gain(self.static.tree.expected_accepted, self.dynamic.tree.expected_accepted)
 
 
@@ -146,18 +146,14 @@ def path_confidences(tree: DraftTree, path: Path) -> list[float]:
 
 
 def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
-    """What step ``step`` (1 .. budget) added and why: node, factors, path product, and the candidate next in line.
-
-    A fixed shape keeps a node because its table says so; a policy that looks keeps the best left of its pool.
-    """
-    tree, pool = draft.tree, draft.pool
+    """What step ``step`` (1 .. budget) added and why: node, factors, path product, and the candidate next in line."""
+    tree = draft.tree
     path = draft.order[step - 1]
     value = float(tree.values[tree.index[path]])
     name = label(path, int(tree.tokens[tree.index[path]]))
     factors = path_confidences(tree, path)
     price = f"{product_text(factors)} = {amount(value)}" if len(factors) > 1 else amount(value)
-    left = pool.budget - (step - 1)
-    why = f"the best of {left} candidates left" if left > 1 else "the last candidate left"
+    why = POLICIES[draft.policy].reason.format(left=draft.pool.budget - (step - 1))
     return f"{name} is kept: {price}, {why}."
 
 
@@ -169,4 +165,5 @@ def next_in_line(draft: Draft, label: Label = rank_label) -> str:
     if not missed:
         return ""
     best = min(missed, key=lambda i: (-pool.values[i], len(pool.paths[i]), pool.paths[i]))
-    return f"Next in line: {label(pool.paths[best], int(pool.tokens[best]))}, at {amount(float(pool.values[best]))}, misses the budget."
+    name = label(pool.paths[best], int(pool.tokens[best]))
+    return f"Next in line: {name}, at {amount(float(pool.values[best]))}, misses the budget."

@@ -161,7 +161,7 @@ class DraftTree:
         return sorted(found, key=lambda child: int(self.ranks[child]))
 
     def mask(self) -> np.ndarray:
-        """[n, n] bool tree mask: row i attends to column j where j is i or an ancestor of i (section 4 of EAGLE's Medusa-style verify).
+        """[n, n] bool tree mask: row i attends to column j where j is i or an ancestor of i.
 
         Law: each row has depth + 1 trues; EAGLE-1's 25 nodes and root sum to 92.
         """
@@ -188,7 +188,7 @@ class DraftTree:
         return [Node(*column) for column in columns]
 
     def keep(self, paths: Iterable[Path]) -> DraftTree:
-        """The subtree of these drafted paths; raises ``OrphanError`` where one lacks its parent, ``KeyError`` where it is unknown."""
+        """The subtree of these drafted paths; raises ``OrphanError`` for a missing parent, ``KeyError`` for an unknown path."""
         rows = [self.index[path] for path in paths]
         nodes = [Node(self.paths[i], int(self.tokens[i]), float(self.confidences[i])) for i in rows]
         return DraftTree.from_nodes(nodes, root_token=int(self.tokens[0]))

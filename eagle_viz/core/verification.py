@@ -42,8 +42,8 @@ def verify_greedy(tree: DraftTree, target_argmax: Sequence[int]) -> Verdict:
 def verify_sampled(tree: DraftTree, target: Callable[[int], np.ndarray], draw: Callable[[], float]) -> Verdict:
     """Accept child x with probability p(x), else strike x out, renormalise and try the next; the bonus comes from what is left.
 
-    ``target(node)`` is the [V] *processed* distribution after a node (temperature and top-p applied), ``draw()`` a uniform number in
-    [0, 1). Laws: P(child accepted | parent accepted) = p(child); the output is distributed exactly as the target samples
+    ``target(node)`` is the [V] *processed* distribution after a node (temperature and top-p applied), ``draw()`` a uniform number
+    in [0, 1). Laws: P(child accepted | parent accepted) = p(child); the output is distributed exactly as the target samples
     (reference section 4: the draft is a point mass, q = 1).
     """
     node, accepted = 0, []

@@ -6,9 +6,7 @@ from .eagle2 import Eagle2
 from .fixed import EAGLE1_PATHS, RANK_AVERAGES, BestStatic, Chain, Eagle1
 from .max_sweep import MaxSweep
 
-POLICIES: dict[str, type[Policy]] = {
-    policy.name: policy for policy in (Chain, Eagle1, BestStatic, Eagle2, BestFirst, MaxSweep)
-}
+POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (Chain, Eagle1, BestStatic, Eagle2, BestFirst, MaxSweep)}
 """Every shipped policy by name: call the entry with parameters, then the result with a landscape and a budget."""
 
 __all__ = [

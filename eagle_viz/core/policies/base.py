@@ -30,9 +30,9 @@ class PoolTooSmallError(ValueError):
 class Draft:
     """What a policy did.
 
-    ``pool`` every candidate it scored, as a tree; ``frontiers`` the paths expanded in each draft pass; ``passes`` the draft
-    passes this policy needs by itself (what other policies left in a memo does not count); ``order`` the kept paths in reveal order,
-    ancestors first; ``tree`` the kept nodes. Law: every prefix of ``order`` is a tree.
+    ``pool`` every candidate it scored, as a tree; ``frontiers`` the paths expanded in each draft pass; ``order`` the kept
+    paths in reveal order, ancestors first; ``tree`` the kept nodes; ``passes`` the draft passes this policy needs by itself
+    (a landscape's memo does not make them fewer). Law: every prefix of ``order`` is a tree.
     """
 
     policy: str
@@ -52,11 +52,13 @@ class Policy(ABC):
     """Frozen parameters and one verb: spend ``budget`` nodes (root not counted) on a landscape.
 
     ``nested``: whether its choice at budget N holds its choice at every smaller budget, so that one run serves them all.
+    ``reason``: why it keeps a node, for a sentence; ``{left}`` stands for the candidates that were still to choose from.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
     nested: ClassVar[bool] = True
+    reason: ClassVar[str]
 
     @abstractmethod
     def __call__(self, landscape: Landscape, budget: int) -> Draft:

@@ -21,6 +21,7 @@ class BestFirst(Policy):
 
     name = "best_first"
     title = "Best-first (exact)"
+    reason = "the best of {left} candidates left"
     max_depth: int | None = None
 
     def __post_init__(self) -> None:

@@ -15,9 +15,10 @@ EXPAND_BY = ("value", "confidence")
 class Eagle2(Policy):
     """Expand the ``top_k`` best nodes of each of ``max_depth`` layers, then keep the ``budget`` best of everything scored.
 
-    ``max_depth`` counts levels below the root, which are draft passes too (EAGLE's ``depth`` + 1); ``budget`` does not count the root
-    (EAGLE's ``total_token`` - 1). ``expand_by`` and ``rerank`` switch off its two ideas one by one, as the paper's ablation does: a
-    frontier chosen by a node's own confidence instead of its path product; and no rerank: the frontiers themselves are kept, layer by layer.
+    ``max_depth`` counts levels below the root, which are draft passes too (EAGLE's ``depth`` + 1); ``budget`` does not count
+    the root (EAGLE's ``total_token`` - 1). ``expand_by`` and ``rerank`` switch off its two ideas one by one, as the paper's
+    ablation does: a frontier chosen by a node's own confidence instead of its path product; and no rerank: the frontiers
+    themselves are kept, layer by layer.
     Raises ``PoolTooSmallError`` where fewer than ``budget`` candidates are scored: k + (max_depth - 1) k^2 at most.
 
     Law: with ``top_k >= budget`` it equals best-first under the same depth cap.
@@ -25,6 +26,7 @@ class Eagle2(Policy):
 
     name = "eagle2"
     title = "EAGLE-2"
+    reason = "the best of {left} candidates left"
     top_k: int = 10
     max_depth: int = 6
     expand_by: str = "value"

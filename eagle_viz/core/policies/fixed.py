@@ -18,7 +18,7 @@ EAGLE1_PATHS: tuple[Path, ...] = (
     *((0, 0, 0, 0), (0, 0, 0, 1), (0, 0, 0, 2)),
     *((0, 0, 0, 0, 0), (0, 0, 0, 0, 1)),
 )
-"""EAGLE-1's published tree (SafeAILab/EAGLE, ``mc_sim_7b_63``): 25 drafted nodes, 5 levels, chosen by intuition, its authors say."""
+"""EAGLE-1's published tree (``mc_sim_7b_63``): 25 drafted nodes, 5 levels, chosen by intuition, its authors say."""
 
 RANK_AVERAGES: tuple[float, ...] = (0.6, 0.19, 0.09, 0.05, 0.03, 0.017, 0.01, 0.005, 0.0025, 0.001)
 """Average confidence by rank that orders EAGLE-1's paths at smaller budgets and continues them at larger ones.
@@ -28,7 +28,12 @@ Rounded mean of SyntheticLandscape(sharpness=2.5, branching=10) over its fixed s
 
 
 class FixedShape(Policy):
-    """A preference over rank paths, ancestors first; ranks that the landscape does not have are skipped and the budget filled from later ones."""
+    """A preference over rank paths, ancestors first.
+
+    Ranks that the landscape does not have are skipped and the budget is filled from later preferences.
+    """
+
+    reason = "next in the fixed shape, whatever the context"
 
     def preference(self, landscape: Landscape) -> Iterator[Path]:
         """Rank paths, most wanted first, each after its parent."""
@@ -58,7 +63,7 @@ class Chain(FixedShape):
 
 @dataclass(frozen=True)
 class Eagle1(FixedShape):
-    """EAGLE-1's 25 published paths; at smaller budgets the best of them by ``RANK_AVERAGES``, at larger ones continued by that table.
+    """EAGLE-1's 25 published paths; at smaller budgets the best of them by ``RANK_AVERAGES``, at larger ones continued by it.
 
     >>> from eagle_viz.core.landscape import RankLandscape
     >>> Eagle1()(RankLandscape([0.5, 0.25, 0.125, 0.0625]), budget=25).tree.expected_accepted

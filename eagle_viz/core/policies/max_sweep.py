@@ -18,14 +18,17 @@ LEVEL_PRICE = 1e-9
 class MaxSweep(Policy):
     """Of all trees with ``budget`` nodes in the fewest levels that can hold them, the one with the largest sum of leaf values.
 
-    That sum is the probability that some path is fully accepted: a clean sweep. Without the limit on levels the optimum would hide its
-    surplus nodes in worthless deep chains. Exact, by dynamic programming over (node, nodes below it). Not nested in the budget.
+    That sum is the probability that some path is fully accepted: a clean sweep. Without the limit on levels the optimum would
+    hide its surplus nodes in worthless deep chains. Exact, by dynamic programming over (node, nodes below it). Not nested in the
+    budget.
 
-    Law: no other tree of that size and depth has a larger ``sweep_probability`` (to 1e-5); its ``expected_accepted`` never exceeds best-first's.
+    Law: no other tree of that size and depth has a larger ``sweep_probability`` (to 1e-5), and its ``expected_accepted`` never
+    exceeds best-first's.
     """
 
     name = "max_sweep"
     title = "Maximise the clean sweep"
+    reason = "part of the tree with the likeliest clean sweep"
     nested = False
 
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
@@ -67,9 +70,7 @@ def _best_leaves(scout: Scout, budget: int) -> list[Path]:
 class _Plan:
     """Best score of a node's subtree for each number of nodes below it, and how those are dealt to its children."""
 
-    def __init__(
-        self, leaf: float, children: list[Path], plans: list[_Plan], budget: int, level_price: float
-    ) -> None:
+    def __init__(self, leaf: float, children: list[Path], plans: list[_Plan], budget: int, level_price: float) -> None:
         self.children = children
         self.choices: list[np.ndarray] = []
         best = np.zeros(1)

@@ -1,0 +1,95 @@
+"""Readouts add up, sentences say the same numbers, and verification accepts what a target would."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
+from eagle_viz.core import readout
+
+SEEDS = st.integers(0, 2**32 - 1)
+CHAIN = RankLandscape([[0.9, 0.04, 0.03, 0.02], [0.8, 0.1, 0.05, 0.03], [0.55 / 0.72, 0.1], [0.4 / 0.55, 0.1]])
+
+
+def both(seed, budget=25):
+    return compare(SyntheticLandscape(seed=seed), budget, dynamic=POLICIES["eagle2"](max_depth=12))
+
+
+@given(SEEDS)
+def test_contributions_by_depth_and_by_step_add_up_to_the_readout(seed):
+    for draft in (both(seed).static, both(seed).dynamic):
+        total = draft.tree.expected_accepted
+        assert readout.per_depth(draft.tree).sum() == pytest.approx(total)
+        assert readout.per_step(draft).sum() == pytest.approx(total)
+        assert readout.cumulative(draft)[-1] == total
+
+
+@given(SEEDS)
+def test_the_curve_of_a_nested_policy_is_its_value_at_every_budget(seed):
+    landscape, policy = SyntheticLandscape(seed=seed), POLICIES["eagle1"]()
+    curve = readout.budget_curve(policy, landscape, 12)
+    assert curve == pytest.approx([policy(landscape, budget).tree.expected_accepted for budget in range(13)])
+
+
+def test_the_curve_of_max_sweep_is_its_value_at_every_budget_too():
+    landscape, policy = SyntheticLandscape(seed=1), POLICIES["max_sweep"]()
+    curve = readout.budget_curve(policy, landscape, 12)
+    assert curve.tolist() == [policy(landscape, budget).tree.expected_accepted for budget in range(13)]
+
+
+def test_the_misconception_in_numbers():
+    best, timid = (POLICIES[name]()(CHAIN, 4).tree for name in ("eagle2", "max_sweep"))
+    assert best.expected_accepted == pytest.approx(2.57) and readout.sweep_probability(best) == pytest.approx(0.40)
+    assert timid.expected_accepted == pytest.approx(0.99) and readout.sweep_probability(timid) == pytest.approx(0.99)
+
+
+def test_gain_is_the_ratio_of_the_expected_numbers():
+    pair = both(11)
+    assert pair.gain == pair.dynamic.tree.expected_accepted / pair.static.tree.expected_accepted - 1
+    assert readout.relative_gain(0, 0) == 0 and readout.relative_gain(0, 1) == float("inf")
+
+
+def test_misspent_nodes_are_worth_less_than_the_least_of_the_dynamic_tree():
+    """About half of EAGLE-1's nodes on sharp landscapes (200 seeds)."""
+    shares = []
+    for seed in range(200):
+        pair = both(seed)
+        least = min(pair.dynamic.tree.values)
+        wasted = readout.misspent(pair.static, pair.dynamic)
+        assert all(pair.static.tree.values[pair.static.tree.index[path]] < least for path in wasted)
+        shares.append(len(wasted) / 25)
+    assert 0.4 < np.mean(shares) < 0.65
+
+
+def test_a_draft_larger_than_the_pool_stops_at_the_pool_and_says_why():
+    draft, error = readout.draft_up_to(POLICIES["eagle2"](max_depth=2), SyntheticLandscape(seed=1), 60)
+    assert draft.budget == 20 and "raise top_k, max_depth" in str(error)
+    assert readout.draft_up_to(POLICIES["eagle2"](), SyntheticLandscape(seed=1), 60)[1] is None
+
+
+def test_each_step_says_what_was_added_and_why():
+    draft = POLICIES["best_first"]()(CHAIN, 4)
+    assert readout.step_sentence(draft, 1) == "0 is kept: 0.90, the best of 12 candidates left."
+    assert (
+        readout.step_sentence(draft, 4) == "0 (4 times) is kept: 0.90 × 0.80 × 0.76 × 0.73 = 0.40, the best of 9 candidates left."
+    )
+    assert readout.next_in_line(draft) == "Next in line: 0.1, at 0.09, misses the budget."
+    assert "whatever the context" in readout.step_sentence(POLICIES["eagle1"]()(CHAIN, 3), 3)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"), [((0,), "0"), ((0, 2, 1), "0.2.1"), ((0,) * 12, "0 (12 times)"), ((0, 0, 0, 1), "0 (3 times), 1")]
+)
+def test_rank_labels_are_short(path, words):
+    assert readout.rank_label(path) == words
+
+
+def test_a_product_of_many_factors_is_cut_in_the_middle():
+    assert readout.product_text([0.57, 0.78, 0.6, 0.99, 0.95]) == "0.57 × 0.78 × … × 0.99 × 0.95"
+    assert readout.amount(0.004) == "<0.01" and readout.amount(0.0) == "0.00"
+
+
+def test_an_unknown_policy_is_named():
+    with pytest.raises(ValueError, match="policy: 'eagle9' given, allowed is one of chain"):
+        compare(CHAIN, 4, static="eagle9")
