@@ -16,9 +16,9 @@ SEEDS = range(200)
 
 @dataclass(frozen=True)
 class Population:
-    """Means over seeds at one sharpness: ``expected_accepted`` of three policies at one budget (bonus not counted), and EAGLE-2's gains.
+    """Means over seeds at one sharpness: ``expected_accepted`` of three policies at one budget, bonus not counted, and the gains.
 
-    ``gain_over_eagle1`` and ``gain_over_static`` are means of each seed's own dynamic / static - 1.
+    ``gain_over_eagle1`` and ``gain_over_static`` are EAGLE-2's: means of each seed's own dynamic / static - 1.
     """
 
     sharpness: float
@@ -65,7 +65,7 @@ def shape_expected(shape: Sequence[Path], sharpness: float, branching: int, cove
 def eagle2_expected(
     sharpness: float, budget: int, branching: int, coverage: float, top_k: int, max_depth: int, seeds: Sequence[int]
 ) -> np.ndarray:
-    """[seeds] float64: ``expected_accepted`` of EAGLE-2 (expand the beam, keep the ``budget`` best of the pool) on each seed's landscape."""
+    """[seeds] float64: ``expected_accepted`` of EAGLE-2 on each seed's landscape (beam expanded, best of the pool kept)."""
     hashes, values = _node_hashes(seeds, [ROOT]), np.ones((len(seeds), 1))
     pool = []
     for _ in range(max_depth):
