@@ -1,0 +1,53 @@
+"""``tree`` and ``compare``: the lab without a browser."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..core.documents import VERSION, comparison_document, draft_document
+from ..core.readout import Comparison, misspent, sweep_probability
+from .parser import add_dynamic, add_landscape, landscape_of, policy_of, print_json
+
+
+def add_commands(commands: argparse._SubParsersAction) -> None:
+    """Register both commands."""
+    tree = commands.add_parser("tree", help="draw the tree that one policy drafts")
+    tree.add_argument("--policy", default="eagle2", help="chain, eagle1, best_static, eagle2, best_first or max_sweep")
+    compare = commands.add_parser("compare", help="the same budget spent by a static and a dynamic policy")
+    compare.add_argument("--static", default="eagle1", help="a policy (default eagle1)")
+    compare.add_argument("--dynamic", default="eagle2", help="a policy (default eagle2)")
+    for parser, run in ((tree, run_tree), (compare, run_compare)):
+        add_landscape(parser)
+        parser.add_argument("--budget", type=int, default=25, help="drafted nodes, the root not counted (default 25)")
+        add_dynamic(parser)
+        parser.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
+        parser.set_defaults(run=run)
+
+
+def run_tree(args: argparse.Namespace) -> int:
+    """Print one tree: rank path, confidence and path product of each node."""
+    draft = policy_of(args.policy, args)(landscape_of(args), args.budget)
+    if args.json:
+        print_json({"version": VERSION} | draft_document(draft))
+        return 0
+    print(draft.tree.text())
+    print(f"expected accepted {draft.tree.expected_accepted:.3f} tokens a pass (bonus not counted), {draft.passes} draft passes")
+    return 0
+
+
+def run_compare(args: argparse.Namespace) -> int:
+    """Print what the same budget buys from two policies on one landscape."""
+    landscape = landscape_of(args)
+    static, dynamic = policy_of(args.static, args), policy_of(args.dynamic, args)
+    pair = Comparison(static(landscape, args.budget), dynamic(landscape, args.budget))
+    if args.json:
+        print_json(comparison_document(pair))
+        return 0
+    print(f"{'policy':<12}{'expected accepted':>18}{'depth':>7}{'passes':>8}{'P(clean sweep)':>16}")
+    for draft in (pair.static, pair.dynamic):
+        tree = draft.tree
+        row = f"{draft.policy:<12}{tree.expected_accepted:>18.3f}{tree.depth:>7}{draft.passes:>8}{sweep_probability(tree):>16.3f}"
+        print(row)
+    wasted = len(misspent(pair.static, pair.dynamic))
+    print(f"gain {pair.gain:+.1%}; {wasted} of {pair.static.budget} static nodes are worth less than the least dynamic one")
+    return 0

@@ -1,0 +1,101 @@
+"""The command line says what the library computes, and bad input in one line."""
+
+import json
+
+import pytest
+
+from eagle_viz import POLICIES, SyntheticLandscape, compare
+from eagle_viz.commands import main
+from eagle_viz.core.documents import comparison_document, comparison_trees, draft_document, tree_from_document
+
+
+def run(capsys, *arguments):
+    status = main(list(arguments))
+    return status, capsys.readouterr()
+
+
+def test_compare_json_equals_the_library(capsys):
+    options = "--seed 7 --sharpness 2.5 --branching 4 --budget 25 --static eagle1 --dynamic eagle2 --json".split()
+    status, said = run(capsys, "compare", *options)
+    document, pair = json.loads(said.out), compare(SyntheticLandscape(seed=7, sharpness=2.5, branching=4), budget=25)
+    assert status == 0 and document["version"] == 1
+    assert document["gain"] == pair.gain
+    assert document["dynamic"]["expected_accepted"] == pair.dynamic.tree.expected_accepted
+    assert set(document["static"]) == {"policy", "budget", "expected_accepted", "depth", "passes", "nodes"}
+    assert len(document["static"]["nodes"]) == 25 and set(document["static"]["nodes"][0]) == {"path", "confidence", "value"}
+    assert sum(node["value"] for node in document["dynamic"]["nodes"]) == pytest.approx(document["dynamic"]["expected_accepted"])
+
+
+def test_tree_draws_every_kept_node(capsys):
+    status, said = run(capsys, "tree", "--confidences", "0.5,0.25", "--policy", "best_first", "--budget", "3")
+    assert status == 0
+    assert "└─ 1  0.250  1 x 0.250 = 0.250" in said.out and "expected accepted 1.000" in said.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["compare", "--budget", "-3"], "budget: -3 given"),
+        (["compare", "--seed", "-1"], "seed: -1 given"),
+        (["compare", "--static", "eagle9"], "policy: 'eagle9' given"),
+        (["compare", "--budget", "5000000"], "budget: 5000000 given"),
+        (["compare", "--max-depth", "1", "--budget", "60"], "only 4 candidates"),
+        (["tree", "--confidences", "a,b"], "confidences: 'a,b' given"),
+        (["tree", "--confidences", "0.9,0.9"], "sums to 1.8"),
+        (["tree", "--sharpness", "nan"], "sharpness: nan given"),
+    ],
+)
+def test_bad_input_exits_2_with_one_clear_line(capsys, arguments, words):
+    status, said = run(capsys, *arguments)
+    assert status == 2 and said.out == ""
+    assert words in said.err and said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", [[], ["paint"], ["compare", "--seed", "x"], ["compare", "--colour", "red"]])
+def test_a_wrong_command_line_exits_2_with_one_clear_line(capsys, arguments):
+    with pytest.raises(SystemExit) as caught:
+        main(arguments)
+    said = capsys.readouterr()
+    assert caught.value.code == 2 and said.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", [[], ["tree"], ["compare"]])
+def test_every_command_has_help(capsys, command):
+    with pytest.raises(SystemExit) as caught:
+        main([*command, "--help"])
+    assert caught.value.code == 0 and "usage" in capsys.readouterr().out
+
+
+def test_a_document_loads_back():
+    pair = compare(SyntheticLandscape(seed=3), budget=25)
+    document = json.loads(json.dumps(comparison_document(pair)))
+    for draft, tree in zip((pair.static, pair.dynamic), comparison_trees(document), strict=True):
+        assert tree.paths == draft.tree.paths and tree.values.tolist() == draft.tree.values.tolist()
+
+
+GOOD = draft_document(POLICIES["chain"]()(SyntheticLandscape(), 2))
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [
+        ([], "nodes: missing"),
+        ({}, "nodes: missing"),
+        ({"nodes": [3]}, "nodes: '3' given"),
+        ({"nodes": [{"path": "0.x", "confidence": 0.5}]}, "path: '0.x' given"),
+        ({"nodes": [{"path": "-1", "confidence": 0.5}]}, "path: '-1' given"),
+        ({"nodes": [{"path": "0", "confidence": 1.5}]}, "confidence: 1.5 given at path 0"),
+        ({"nodes": [{"path": "0", "confidence": True}]}, "confidence: True given"),
+        ({"nodes": [{"path": "0", "confidence": 0.5, "token": "a"}]}, "token: 'a' given"),
+        ({"nodes": GOOD["nodes"][1:]}, "kept without its parent"),
+        ({"nodes": GOOD["nodes"] * 2}, "two nodes have the same rank path"),
+    ],
+)
+def test_a_bad_document_is_refused_in_one_sentence(document, words):
+    with pytest.raises(ValueError, match=words):
+        tree_from_document(document)
+
+
+def test_a_document_of_another_version_is_refused():
+    with pytest.raises(ValueError, match="version: 9 given, allowed is 1"):
+        comparison_trees({"version": 9})
