@@ -1,0 +1,44 @@
+"""``bench``: numbers that the README and the page quote, printed by anyone who asks."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict
+
+from ..core.documents import VERSION
+from ..core.population import population
+from .parser import Parser, parse_numbers, print_json
+
+
+def add_commands(commands: argparse._SubParsersAction) -> argparse._SubParsersAction:
+    """Register ``bench`` and its own sub-commands; returns their registry."""
+    benches = commands.add_parser("bench", help="measure: synthetic landscapes, decoding").add_subparsers(
+        dest="bench", metavar="WHAT", required=True, parser_class=Parser
+    )
+    landscapes = benches.add_parser("landscapes", help="mean gains over many synthetic landscapes")
+    landscapes.add_argument("--sharpness", default="0.8,1.5,2.5,4", help="numbers separated by commas")
+    landscapes.add_argument("--budget", type=int, default=25, help="drafted nodes, the root not counted (default 25)")
+    landscapes.add_argument("--branching", type=int, default=4, help="candidates per node (default 4)")
+    landscapes.add_argument("--seeds", type=int, default=200, help="how many seeds, from 0 (default 200)")
+    landscapes.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
+    landscapes.set_defaults(run=run_landscapes)
+    return benches
+
+
+def run_landscapes(args: argparse.Namespace) -> int:
+    """Print, for each sharpness, what EAGLE-2 (top_k 10, 12 levels) expects against both static shapes."""
+    if not 1 <= args.seeds <= 100_000:
+        raise ValueError(f"seeds: {args.seeds} given, allowed is a whole number from 1 to 100000")
+    sharpness = parse_numbers("sharpness", args.sharpness)
+    rows = [population(value, args.budget, args.branching, seeds=range(args.seeds)) for value in sharpness]
+    if args.json:
+        print_json({"version": VERSION, "budget": args.budget, "seeds": args.seeds, "rows": [asdict(row) for row in rows]})
+        return 0
+    print(
+        f"{args.seeds} landscapes, budget {args.budget}, {args.branching} candidates a node; expected accepted, bonus not counted"
+    )
+    print(f"{'sharpness':>9}{'eagle1':>9}{'best_static':>13}{'eagle2':>9}{'over eagle1':>13}{'over best_static':>18}")
+    for row in rows:
+        means = f"{row.sharpness:>9.1f}{row.eagle1:>9.2f}{row.best_static:>13.2f}{row.eagle2:>9.2f}"
+        print(f"{means}{row.gain_over_eagle1:>13.1%}{row.gain_over_static:>18.1%}")
+    return 0
