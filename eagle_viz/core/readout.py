@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, groupby
+from itertools import groupby
 
 import numpy as np
 
 from .landscape import Landscape
 from .policies import POLICIES, Draft, Policy, PoolTooSmallError
-from .tree import DraftTree, Path, path_name
+from .tree import DraftTree, Path, path_name, rank_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,11 +84,10 @@ def per_step(draft: Draft) -> np.ndarray:
 def cumulative(draft: Draft) -> np.ndarray:
     """[budget + 1] float64: expected accepted after each step, 0 first, ``expected_accepted`` last.
 
-    For a nested policy entry s is also what the policy gets with budget s.
+    Each entry is exactly rounded. Law: for a nested policy entry s equals, to the last bit, ``expected_accepted`` at budget s.
     """
-    steps = np.array([0.0, *accumulate(per_step(draft).tolist())])
-    steps[-1] = draft.tree.expected_accepted
-    return steps
+    values = per_step(draft).tolist()
+    return np.array([math.fsum(values[:kept]) for kept in range(len(values) + 1)])
 
 
 def budget_curve(policy: Policy, landscape: Landscape, budget: int) -> np.ndarray:
@@ -145,25 +144,55 @@ def path_confidences(tree: DraftTree, path: Path) -> list[float]:
     return [float(tree.confidences[tree.index[path[: depth + 1]]]) for depth in range(len(path))]
 
 
+EXPANDS_FIRST = ("eagle2", "opt_tree", "ddd", "talon")
+"""Policies that score their whole pool before they keep anything; the others score a node's children when they keep it."""
+
+
 def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
-    """What step ``step`` (1 .. budget) added and why: node, factors, path product, and the candidate next in line."""
-    tree = draft.tree
-    path = draft.order[step - 1]
-    value = float(tree.values[tree.index[path]])
-    name = label(path, int(tree.tokens[tree.index[path]]))
+    """What step ``step`` (1 .. budget) added and why: node, factors, path product, and what made this node the one.
+
+    A fixed shape keeps a node because its table says so; a policy that looks keeps the best of the candidates on offer.
+    """
+    tree, path = draft.tree, draft.order[step - 1]
+    node = tree.index[path]
     factors = path_confidences(tree, path)
-    price = f"{product_text(factors)} = {amount(value)}" if len(factors) > 1 else amount(value)
-    why = POLICIES[draft.policy].reason.format(left=draft.pool.budget - (step - 1))
-    return f"{name} is kept: {price}, {why}."
+    value = amount(float(tree.values[node]))
+    price = f"{product_text(factors)} = {value}" if len(factors) > 1 else value
+    why = POLICIES[draft.policy].reason.format(left=on_offer(draft, step))
+    return f"{label(path, int(tree.tokens[node]))} is kept: {price}, {why}."
+
+
+def on_offer(draft: Draft, step: int) -> int:
+    """How many candidates had been scored and not yet kept when step ``step`` chose among them.
+
+    A policy that expands first chooses among its whole pool, best-first only among the children of what it kept so far.
+    """
+    kept = step - 1
+    if draft.policy in EXPANDS_FIRST:
+        return draft.pool.budget - kept
+    parents = [0, *(draft.pool.index[path] for path in draft.order[:kept])]
+    return int(np.isin(draft.pool.parents, parents).sum()) - kept
 
 
 def next_in_line(draft: Draft, label: Label = rank_label) -> str:
     """The best candidate that just missed the budget, with its value; an empty sentence where everything scored was kept."""
-    pool = draft.pool
-    kept = set(draft.order)
-    missed = [i for i in range(1, len(pool)) if pool.paths[i] not in kept]
-    if not missed:
-        return ""
-    best = min(missed, key=lambda i: (-pool.values[i], len(pool.paths[i]), pool.paths[i]))
-    name = label(pool.paths[best], int(pool.tokens[best]))
-    return f"Next in line: {name}, at {amount(float(pool.values[best]))}, misses the budget."
+    return missed_sentences(draft, label)[-1]
+
+
+def missed_sentences(draft: Draft, label: Label = rank_label) -> list[str]:
+    """[budget + 1] sentences: for each number of kept nodes the next in line; the last one is empty where everything scored was kept.
+
+    For a nested policy entry s is also what misses budget s.
+    """
+    pool, kept = draft.pool, set(draft.order)
+    missed = [path for path in pool.paths[1:] if path not in kept]
+    line = list(draft.order)
+    if missed:
+        line.append(min(missed, key=lambda path: rank_order(float(pool.values[pool.index[path]]), path)))
+    sentences = [_missed(draft.pool, path, label) for path in line]
+    return sentences if missed else [*sentences, ""]
+
+
+def _missed(pool: DraftTree, path: Path, label: Label) -> str:
+    node = pool.index[path]
+    return f"Next in line: {label(path, int(pool.tokens[node]))}, at {amount(float(pool.values[node]))}, misses the budget."

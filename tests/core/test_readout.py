@@ -70,7 +70,7 @@ def test_a_draft_larger_than_the_pool_stops_at_the_pool_and_says_why():
 
 def test_each_step_says_what_was_added_and_why():
     draft = POLICIES["best_first"]()(CHAIN, 4)
-    assert readout.step_sentence(draft, 1) == "0 is kept: 0.90, the best of 12 candidates left."
+    assert readout.step_sentence(draft, 1) == "0 is kept: 0.90, the best of 4 candidates left."
     assert (
         readout.step_sentence(draft, 4) == "0 (4 times) is kept: 0.90 × 0.80 × 0.76 × 0.73 = 0.40, the best of 9 candidates left."
     )
@@ -93,3 +93,25 @@ def test_a_product_of_many_factors_is_cut_in_the_middle():
 def test_an_unknown_policy_is_named():
     with pytest.raises(ValueError, match="policy: 'eagle9' given, allowed is one of chain"):
         compare(CHAIN, 4, static="eagle9")
+
+
+@pytest.mark.parametrize("name", ["eagle1", "best_static", "eagle2", "best_first", "chain"])
+def test_the_cumulative_curve_of_a_nested_policy_is_its_value_at_every_budget_to_the_last_bit(name):
+    landscape, policy = SyntheticLandscape(seed=12), POLICIES[name]()
+    draft, _ = readout.draft_up_to(policy, landscape, 48)
+    steps = readout.cumulative(draft)
+    assert steps.tolist() == [policy(landscape, kept).tree.expected_accepted for kept in range(draft.budget + 1)]
+
+
+@pytest.mark.parametrize("name", ["eagle2", "best_first"])
+def test_what_misses_a_budget_is_what_the_next_budget_adds(name):
+    landscape, policy = SyntheticLandscape(seed=5), POLICIES[name]()
+    draft = policy(landscape, 30)
+    for kept, sentence in enumerate(readout.missed_sentences(draft)):
+        assert readout.rank_label(policy(landscape, kept + 1).order[-1]) in sentence
+
+
+def test_best_first_chooses_only_among_children_of_what_it_kept():
+    draft = POLICIES["best_first"]()(SyntheticLandscape(seed=5, branching=4), 20)
+    assert [readout.on_offer(draft, step) for step in (1, 2, 3)] == [4, 7, 10]
+    assert readout.on_offer(POLICIES["eagle2"](max_depth=2)(SyntheticLandscape(seed=5, branching=4), 20), 3) == 18

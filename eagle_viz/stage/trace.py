@@ -1,0 +1,242 @@
+"""The trace: everything the stage reveals, decided here. Plain JSON, so that a page, an offline player and a test read the same."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..core.landscape import Landscape
+from ..core.policies import Draft, Policy
+from ..core.readout import EXPANDS_FIRST, amount, cumulative, draft_up_to, missed_sentences, rank_label, step_sentence
+from ..core.tree import NO_TOKEN, ROOT, Path, canonical_order, path_name
+from ..view.layout import tidy_layout
+from .verdict import recorded_verdict, rolled_verdicts
+
+VERSION = 1
+TIERS = (32, 64, 128, 256, 512)
+"""Budgets up to which one layout serves; within a tier no node moves."""
+SIDES = ("static", "dynamic")
+GHOST_SIZE = 0.35
+"""Breadth of a candidate that was scored but not kept, against 1 for a kept node."""
+EVERY_BUDGET_UP_TO = 128
+"""A policy that is not nested is traced at every budget up to here, above only at the budget asked for."""
+
+Table = dict[str, object]
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """What one policy did for every budget of a tier: ``drafts`` by budget, one for all of them (key ``"all"``) where it is nested."""
+
+    policy: Policy
+    drafts: dict[str, Draft]
+    notice: str | None
+
+    @property
+    def largest(self) -> Draft:
+        """The draft with the largest budget."""
+        return max(self.drafts.values(), key=lambda draft: draft.budget)
+
+    def kept(self, budget: int) -> set[Path]:
+        """Every path it keeps at any traced budget up to this one."""
+        if self.policy.nested:
+            return set(self.drafts["all"].order[:budget])
+        return {path for draft in self.drafts.values() if draft.budget <= budget for path in draft.order}
+
+
+def tier_of(budget: int) -> int:
+    """The smallest tier that serves a budget; raises ``ValueError`` above the largest.
+
+    >>> [tier_of(budget) for budget in (0, 32, 33, 512)]
+    [32, 32, 64, 512]
+    """
+    for tier in TIERS:
+        if 0 <= budget <= tier:
+            return tier
+    raise ValueError(f"budget: {budget} given, the stage draws 0 to {TIERS[-1]}")
+
+
+def build_trace(
+    landscape: Landscape,
+    static: Policy,
+    dynamic: Policy,
+    *,
+    tier: int = 128,
+    budget: int = 25,
+    label: str = "",
+    root_text: str | None = None,
+    continuation: Sequence[int] | None = None,
+    roll_seed: int = 0,
+    ghosts: bool = True,
+) -> Table:
+    """Trace both policies for every budget from 0 to ``tier``; a JSON-able table.
+
+    ``budget`` matters only to policies that are not nested, above 128. ``continuation``: the target's own tokens after the root, where they
+    are known; without them the verify phase shows seeded rolls. ``ghosts``: carry the candidates that were scored but not kept and the
+    expand phases (leave them out for a picture that is redrawn while a slider moves). Raises what the policies raise, but a pool smaller
+    than the tier becomes a side's ``notice``.
+
+    Law: the expected accepted tokens shown at budget b are those of ``compare(landscape, b, ...)``, to the last bit.
+    """
+    if tier not in TIERS:
+        raise ValueError(f"tier: {tier!r} given, allowed is one of {', '.join(map(str, TIERS))}")
+    runs = {side: _run(policy, landscape, tier, budget) for side, policy in zip(SIDES, (static, dynamic), strict=True)}
+    nodes = _Nodes(landscape, runs, tier, ghosts)
+    trace: Table = {
+        "version": VERSION,
+        "label": label,
+        "tier": tier,
+        "tiers": [size for size in TIERS if size <= tier],
+        "real": nodes.real,
+        "nodes": nodes.table(root_text),
+        "layouts": {str(size): nodes.layout(runs, size, ghosts) for size in TIERS if size <= tier},
+        "sides": {side: _side(run, nodes) for side, run in runs.items()},
+        "phases": _phases(runs["dynamic"], nodes) if ghosts else [],
+        "verify": _verify(runs, nodes, continuation, roll_seed),
+    }
+    return trace | {"id": hashlib.sha256(json.dumps(trace, sort_keys=True).encode()).hexdigest()[:16]}
+
+
+def _run(policy: Policy, landscape: Landscape, tier: int, budget: int) -> Run:
+    draft, error = draft_up_to(policy, landscape, tier)
+    notice = None if error is None else f"{policy.title} stops at {draft.budget} nodes: {error.remedy}."
+    if policy.nested:
+        return Run(policy, {"all": draft}, notice)
+    sizes = range(draft.budget) if tier <= EVERY_BUDGET_UP_TO else {min(budget, draft.budget)} - {draft.budget}
+    return Run(policy, {str(size): policy(landscape, size) for size in sizes} | {str(draft.budget): draft}, notice)
+
+
+class _Nodes:
+    """The union of what both runs scored, numbered level by level: index 0 is the root."""
+
+    def __init__(self, landscape: Landscape, runs: dict[str, Run], tier: int, ghosts: bool) -> None:
+        self.landscape = landscape
+        self.facts: dict[Path, tuple[int, float, float]] = {}
+        kept = set().union(*(run.kept(tier) for run in runs.values()))
+        for draft in (draft for run in runs.values() for draft in run.drafts.values()):
+            self._collect(draft, None if ghosts else kept)
+        self.paths = sorted(self.facts, key=canonical_order)
+        self.index = {path: i for i, path in enumerate(self.paths)}
+        self.real = any(landscape.token_text(token) is not None for token, _, _ in self.facts.values())
+
+    def _collect(self, draft: Draft, only: set[Path] | None) -> None:
+        pool = draft.pool
+        for path, *facts in zip(pool.paths, pool.tokens.tolist(), pool.confidences.tolist(), pool.values.tolist(), strict=True):
+            if only is None or path in only or path == ROOT:
+                self.facts[path] = tuple(facts)
+
+    def label(self, path: Path, token: int) -> str:
+        """What a sentence calls a node: its quoted token, or its rank path where there is no vocabulary."""
+        text = self.landscape.token_text(token)
+        return rank_label(path) if text is None else f"“{visible(text)}”"
+
+    def table(self, root_text: str | None) -> list[Table]:
+        """One row a node; ``shown`` and ``odds`` are its value and confidence as the page writes them."""
+        rows = []
+        for path in self.paths:
+            token, confidence, value = self.facts[path]
+            text = self.landscape.token_text(token) if path or root_text is None else root_text
+            row = {"path": path_name(path), "parent": self.index[path[:-1]] if path else -1, "depth": len(path)}
+            row |= {"confidence": confidence, "value": value, "odds": amount(confidence), "shown": amount(value)}
+            rows.append(row | ({} if text is None else {"token": token, "text": visible(text)}))
+        return rows
+
+    def rows(self, paths: Iterable[Path]) -> list[int]:
+        """Indices of these paths."""
+        return [self.index[path] for path in paths]
+
+    def layout(self, runs: dict[str, Run], tier: int, ghosts: bool) -> Table:
+        """Breadths of the nodes that either side keeps within a tier, and of all candidates where ghosts are carried."""
+        kept = set().union(*(run.kept(tier) for run in runs.values()))
+        table = self._breadths(tidy_layout(kept))
+        if ghosts:
+            sizes = {path: 1.0 if path in kept else GHOST_SIZE for path in self.paths}
+            pool = kept | set(runs["dynamic"].largest.pool.paths)
+            table["pool"] = self._breadths(tidy_layout(pool, sizes))
+        return table
+
+    def _breadths(self, y: dict[Path, float]) -> Table:
+        return {"nodes": self.rows(y), "y": list(y.values()), "breadth": max(y.values()), "depth": max(map(len, y))}
+
+
+def visible(text: str) -> str:
+    """A token with its white space drawn as marks, and control characters as their escapes.
+
+    >>> visible(" a\\n")
+    '␣a⏎'
+    """
+    marks = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
+    return "".join(marks.get(sign) or (sign if sign.isprintable() else f"\\x{ord(sign):02x}") for sign in text)
+
+
+def _side(run: Run, nodes: _Nodes) -> Table:
+    return {
+        "policy": run.policy.name,
+        "title": run.policy.title,
+        "nested": run.policy.nested,
+        "available": run.largest.budget,
+        "passes": run.largest.passes,
+        "notice": run.notice,
+        "reveals": {size: _reveal(draft, nodes) for size, draft in run.drafts.items()},
+    }
+
+
+def _reveal(draft: Draft, nodes: _Nodes) -> Table:
+    """Row s of ``expected``, ``shown``, ``least`` and ``missed``: with s nodes kept; ``why[s]`` is the sentence of step s + 1."""
+    expected = cumulative(draft).tolist()
+    values = [draft.tree.values[draft.tree.index[path]] for path in draft.order]
+    return {
+        "order": nodes.rows(draft.order),
+        "expected": expected,
+        "shown": [f"{value:.2f}" for value in expected],
+        "least": np.minimum.accumulate([1.0, *values]).tolist(),
+        "why": [step_sentence(draft, step, nodes.label) for step in range(1, draft.budget + 1)],
+        "missed": missed_sentences(draft, nodes.label),
+    }
+
+
+def _phases(run: Run, nodes: _Nodes) -> list[Table]:
+    """The expand layers of a policy that expands before it keeps: who was expanded, what that scored, who goes on."""
+    if run.policy.name not in EXPANDS_FIRST:
+        return []
+    draft = run.largest
+    scored = [_children(draft, set(frontier)) for frontier in draft.frontiers]
+    following = [*draft.frontiers[1:], ()]
+    return [
+        {
+            "frontier": nodes.rows(frontier),
+            "scored": nodes.rows(layer),
+            "chosen": nodes.rows(chosen),
+            "sentence": _layer_sentence(level, len(draft.frontiers), len(frontier), len(layer), len(chosen)),
+        }
+        for level, (frontier, layer, chosen) in enumerate(zip(draft.frontiers, scored, following, strict=True), start=1)
+    ]
+
+
+def _children(draft: Draft, parents: set[Path]) -> list[Path]:
+    return [path for path in draft.pool.paths if path and path[:-1] in parents]
+
+
+def _layer_sentence(level: int, levels: int, width: int, scored: int, chosen: int) -> str:
+    who = "the root" if level == 1 else f"{width} frontier node{'s' * (width > 1)}"
+    what = f"Draft pass {level} of {levels}: {who} expanded, {scored} candidates scored in one batch"
+    if level == levels:
+        return f"{what}. Drafting ends; now the whole pool is reranked."
+    return f"{what}; the best {chosen} by path product go on."
+
+
+def _verify(runs: dict[str, Run], nodes: _Nodes, continuation: Sequence[int] | None, seed: int) -> Table:
+    kept = [path for path in nodes.paths if path and any(path in run.kept(TIERS[-1]) for run in runs.values())]
+    drafted = [(path, *nodes.facts[path][:2]) for path in kept]
+    if continuation is None:
+        return rolled_verdicts(drafted, nodes.index, seed)
+    return recorded_verdict(drafted, nodes.index, continuation, lambda token: _spoken(nodes.landscape, token))
+
+
+def _spoken(landscape: Landscape, token: int) -> str:
+    text = landscape.token_text(token) if token != NO_TOKEN else None
+    return f"token {token}" if text is None else f"“{visible(text)}”"

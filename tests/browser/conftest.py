@@ -1,0 +1,123 @@
+"""A streamlit server on a free port and pages of a real Chromium, shared by all browser tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SETTLED = 30_000
+"""Milliseconds a page may take before a test gives up on it."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.browser)
+
+
+def chromium_path() -> str | None:
+    """Debian's Chromium, or the one named by CHROMIUM."""
+    return os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+def free_port() -> int:
+    """A port nobody listens on right now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator:
+    """One headless Chromium for the session; skips, and says why, where there is none."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    executable = chromium_path()
+    if executable is None:
+        pytest.skip("no chromium on this machine (apt install chromium, or set CHROMIUM)")
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser) -> Iterator[Callable]:
+    """Open an address in a page of its own: ``open_page(url, width=1280, height=900, color_scheme="light", ...) -> page``.
+
+    The page remembers ``requests`` (addresses asked for) and ``errors`` (uncaught ones) as attributes.
+    """
+    contexts = []
+
+    def open_one(url: str, width: int = 1280, height: int = 900, **options):
+        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(SETTLED)
+        page.requests, page.errors = [], []
+        page.on("request", lambda request: page.requests.append(request.url))
+        page.on("pageerror", lambda error: page.errors.append(str(error)))
+        page.goto(url)
+        return page
+
+    yield open_one
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture(scope="session")
+def serve(tmp_path_factory) -> Iterator[Callable[[Path | str], str]]:
+    """Serve a streamlit script, once a session: ``serve(path) -> "http://127.0.0.1:port"``."""
+    running: dict[str, tuple[subprocess.Popen, str]] = {}
+
+    def address(script: Path | str) -> str:
+        if str(script) not in running:
+            running[str(script)] = _start(Path(script), tmp_path_factory.mktemp("server") / "log")
+        return running[str(script)][1]
+
+    yield address
+    for process, _ in running.values():
+        process.terminate()
+        process.wait(timeout=20)
+
+
+def _start(script: Path, log: Path) -> tuple[subprocess.Popen, str]:
+    port = free_port()
+    command = [sys.executable, "-m", "streamlit", "run", str(script), "--server.port", str(port), "--server.address", "127.0.0.1"]
+    command += ["--server.headless", "true", "--browser.gatherUsageStats", "false", "--server.fileWatcherType", "none"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with log.open("w") as output:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    url = f"http://127.0.0.1:{port}"
+    _wait_until_up(url, process, log)
+    return process, url
+
+
+def _wait_until_up(url: str, process: subprocess.Popen, log: Path) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            break
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2):
+                return
+        except (urllib.error.URLError, TimeoutError):
+            time.sleep(0.1)
+    process.terminate()
+    raise RuntimeError(f"streamlit did not come up: {log.read_text()[-2000:]}")
+
+
+@pytest.fixture(scope="session")
+def lab_url(serve) -> str:
+    """The page itself."""
+    return serve(ROOT / "app.py")
