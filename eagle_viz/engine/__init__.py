@@ -1,0 +1,1 @@
+"""The real drafted model: target, head, and the weights they need."""

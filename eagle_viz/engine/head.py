@@ -1,0 +1,181 @@
+"""The EAGLE-1/2 draft head: one Llama layer that predicts the target's next feature.
+
+Row i of a pass reads the embedding of token i + 1 and the feature of position i, and answers with a guess of the
+feature of position i + 1; the target's own lm_head turns the guess into a distribution over token i + 2.
+Source: arXiv 2401.15077, section 4.1. Symbols: n rows, H hidden, V vocabulary, D draft vocabulary.
+"""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from eagle_viz.engine.cache import KeyValueCache
+from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError, check_head, draft_tokens, read_head, write_head
+from eagle_viz.engine.linear import Linear
+from eagle_viz.engine.llama import Block, LlamaShape, additive_mask, rotary_table
+from eagle_viz.engine.target import Target
+
+
+class Candidates(NamedTuple):
+    """Per row the most confident next tokens: target ids [n, k] int64 and calibrated probabilities [n, k] float64."""
+
+    tokens: Tensor
+    confidences: Tensor
+
+
+class Head:
+    """A frozen draft head for one target.
+
+    >>> head = Head.load("models/smollm2-135m-eagle", target)                        # doctest: +SKIP
+    >>> cache = head.new_cache(512)
+    >>> guesses = head.forward(tokens[1:] + [root], features, cache=cache)           # a prompt's pass, [n, H]
+    >>> head.candidates(guesses[-1:], count=10, depths=[1]).confidences.shape        # the root's children
+    torch.Size([1, 10])
+    """
+
+    def __init__(self, checkpoint: HeadCheckpoint, target: Target, dtype: torch.dtype | None = None):
+        check_head(checkpoint, target.hidden, target.vocabulary)
+        self.checkpoint, self.dtype = checkpoint, dtype or target.dtype
+        self.shape = head_shape(checkpoint)
+        tensors = checkpoint.tensors
+        bias = tensors["fc.bias"].to(self.dtype) if "fc.bias" in tensors else None
+        self._fc = Linear(tensors["fc.weight"].to(self.dtype), bias)
+        layer = {k.removeprefix("layers.0."): w for k, w in tensors.items() if k.startswith("layers.0.")}
+        self._block = Block(self.shape, layer, self.dtype)
+        self._cos, self._sin = rotary_table(self.shape)
+        self._embeddings = target.embeddings
+        self.draft_tokens = draft_tokens(checkpoint, target.vocabulary)
+        self._lm_head = _draft_lm_head(checkpoint, target, self.draft_tokens)
+        self._temperatures = torch.tensor(checkpoint.temperatures)
+
+    @classmethod
+    def load(cls, folder: str | Path, target: Target, dtype: torch.dtype | None = None) -> "Head":
+        """Load a head from its folder; raises HeadError if it is broken or belongs to another target."""
+        return cls(read_head(folder), target, dtype)
+
+    @classmethod
+    def random(cls, target: Target, seed: int = 0, draft_vocabulary: int = 8192) -> "Head":
+        """An untrained head over the first `draft_vocabulary` token ids: for tests, and as the start of training."""
+        size = min(draft_vocabulary, target.vocabulary)
+        return cls(random_checkpoint(target, torch.arange(size), seed), target)
+
+    def save(self, folder: str | Path, dtype: torch.dtype = torch.float16) -> None:
+        """Write config.json and model.safetensors."""
+        write_head(folder, self.checkpoint, dtype)
+
+    def new_cache(self, capacity: int = 2048) -> KeyValueCache:
+        """An empty cache for one sequence of at most `capacity` rows, drafted nodes included."""
+        return KeyValueCache(1, 1, self.shape.kv_heads, capacity, self.shape.head_size, self.dtype)
+
+    @torch.inference_mode()
+    def forward(self, tokens, features: Tensor, mask: Tensor | None = None, position_ids=None, cache=None) -> Tensor:
+        """Guessed next features [n, H] for n new rows behind everything in `cache`.
+
+        tokens        n token ids, of the position *after* each feature.
+        features      [n, H], the target's, or this head's own guesses further down a tree.
+        mask          bool [n, w]: which of the last w rows (cached and new) each row sees; earlier ones are all
+                      visible. None: a chain.
+        position_ids  [n], None: counting on from the cache's length. Of a tree node: committed rows - 1 + depth.
+        cache         from `new_cache`; all n rows are written into it.
+        """
+        tokens = torch.as_tensor(tokens, dtype=torch.long)
+        cache = self.new_cache(len(tokens)) if cache is None else cache
+        if position_ids is None:
+            position_ids = torch.arange(cache.length, cache.length + len(tokens))
+        positions = torch.as_tensor(position_ids, dtype=torch.long)
+        x = torch.cat([self._embeddings[tokens], features.to(self._embeddings.dtype)], dim=-1).to(self.dtype)
+        rotary = tuple(t[positions].to(self.dtype)[None, :, None] for t in (self._cos, self._sin))
+        added = additive_mask(mask, len(tokens), cache.length + len(tokens), self.dtype)
+        out = self._block(self._fc(x)[None], rotary, added, cache, 0)
+        cache.advance(len(tokens))
+        return out[0]
+
+    @torch.inference_mode()
+    def probabilities(self, guesses: Tensor, depths) -> Tensor:
+        """Calibrated probabilities [n, D] of the draft vocabulary after rows whose children lie at `depths` [n].
+
+        A row's sum is below one by what the head gives to tokens outside the draft vocabulary.
+        """
+        index = (torch.as_tensor(depths) - 1).clamp(0, len(self._temperatures) - 1)
+        # float32 always: bfloat16 logits would tie neighbouring candidates and move confidences by several per cent.
+        logits = self._lm_head(guesses.float()) / self._temperatures[index][:, None]
+        return logits.softmax(-1)[:, : len(self.draft_tokens)]
+
+    def candidates(self, guesses: Tensor, count: int, depths) -> Candidates:
+        """The `count` most confident tokens after each of n guesses [n, H]; `depths` [n] is where those tokens lie (>= 1).
+
+        Equal probabilities are ordered by draft id, so that the answer does not depend on the sorting routine.
+        """
+        probabilities = self.probabilities(guesses, depths)
+        confidences, ids = probabilities.topk(min(count, probabilities.shape[1]), dim=-1)
+        order = torch.argsort(ids, dim=-1)
+        order = order.gather(-1, torch.argsort(confidences.gather(-1, order), dim=-1, descending=True, stable=True))
+        return Candidates(self.draft_tokens[ids.gather(-1, order)], confidences.gather(-1, order).double())
+
+
+def head_shape(checkpoint: HeadCheckpoint) -> LlamaShape:
+    """The shape of a head's one decoder layer, from its config.json."""
+    from transformers import LlamaConfig
+
+    fields = {k: v for k, v in checkpoint.config.items() if k not in ("bias", "eagle_viz", "architectures")}
+    try:
+        return LlamaShape.of(LlamaConfig(**fields))
+    except (TypeError, ValueError, KeyError) as error:
+        raise HeadError(f"{checkpoint.source}: config.json is not a Llama configuration: {error}") from error
+
+
+def head_config(target: Target) -> dict:
+    """config.json of a new head for this target: a Llama configuration with one layer."""
+    config = target.config
+    fields = ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim", "rms_norm_eps")
+    return {
+        "architectures": ["LlamaForCausalLM"],
+        "model_type": "llama",
+        "num_hidden_layers": 1,
+        "hidden_act": "silu",
+        "vocab_size": target.vocabulary,
+        "max_position_embeddings": config.max_position_embeddings,
+        "rope_theta": config.rope_parameters["rope_theta"],
+        "bias": True,
+    } | {field: getattr(config, field) for field in fields}
+
+
+def random_checkpoint(target: Target, vocabulary: Tensor, seed: int) -> HeadCheckpoint:
+    """An untrained head whose draft vocabulary is these target ids [D], ascending."""
+    config, hidden = head_config(target), target.hidden
+    inner, size = config["intermediate_size"], config["head_dim"]
+    q, kv = config["num_attention_heads"] * size, config["num_key_value_heads"] * size
+    generator = torch.Generator().manual_seed(seed)
+
+    def matrix(rows: int, columns: int) -> Tensor:
+        return torch.randn(rows, columns, generator=generator) / columns**0.5
+
+    tensors = {
+        "fc.weight": matrix(hidden, 2 * hidden),
+        "fc.bias": torch.zeros(hidden),
+        "layers.0.self_attn.q_proj.weight": matrix(q, hidden),
+        "layers.0.self_attn.k_proj.weight": matrix(kv, hidden),
+        "layers.0.self_attn.v_proj.weight": matrix(kv, hidden),
+        "layers.0.self_attn.o_proj.weight": matrix(hidden, q),
+        "layers.0.mlp.gate_proj.weight": matrix(inner, hidden),
+        "layers.0.mlp.up_proj.weight": matrix(inner, hidden),
+        "layers.0.mlp.down_proj.weight": matrix(hidden, inner),
+        "layers.0.post_attention_layernorm.weight": torch.ones(hidden),
+        "other.weight": torch.zeros(1, hidden),
+        "other.bias": torch.zeros(1),
+        "d2t": vocabulary - torch.arange(len(vocabulary)),
+        "t2d": torch.zeros(target.vocabulary, dtype=torch.bool).index_fill(0, vocabulary, True),
+    }
+    return HeadCheckpoint(config, tensors, "random head")
+
+
+def _draft_lm_head(checkpoint: HeadCheckpoint, target: Target, tokens: Tensor) -> Linear:
+    """The target's lm_head cut to the draft vocabulary, with one more row for all other tokens if the head has one."""
+    weight = target.lm_head_weight[tokens].float()
+    if "other.weight" not in checkpoint.tensors:
+        return Linear(weight)
+    bias = torch.zeros(len(tokens) + 1)
+    bias[-1] = checkpoint.tensors["other.bias"].float()[0]
+    return Linear(torch.cat([weight, checkpoint.tensors["other.weight"].float()]), bias)

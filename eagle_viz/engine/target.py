@@ -1,0 +1,159 @@
+"""The target model: a causal language model with a key-value cache and tree attention."""
+
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from eagle_viz.engine.linear import Linear
+from eagle_viz.engine.llama import Llama, LlamaShape, additive_mask, is_plain_llama
+
+
+class TargetPass(NamedTuple):
+    """What one pass over n positions gives: logits [n, V], features [n, H], and tapped hidden states, [n, H] each.
+
+    A feature is the last hidden state after the final norm, the vector that the lm_head reads.
+    """
+
+    logits: Tensor
+    features: Tensor
+    taps: list[Tensor]
+
+
+class TransformersCache:
+    """A Hugging Face cache with the few verbs this package needs."""
+
+    def __init__(self):
+        from transformers import DynamicCache
+
+        self.inner = DynamicCache()
+
+    @property
+    def length(self) -> int:
+        """Positions filled."""
+        return self.inner.get_seq_length()
+
+    def keep(self, start: int, rows: list[int]) -> None:
+        """Keep only `rows`, counted from `start`, of all positions from `start` on (see `KeyValueCache.keep`)."""
+        index = torch.tensor([*range(start), *(start + row for row in rows)], dtype=torch.long)
+        for layer in self.inner.layers:
+            layer.keys, layer.values = layer.keys[:, :, index], layer.values[:, :, index]
+
+
+class TransformersBody:
+    """Any Hugging Face causal LM behind the interface of `Llama`: slower, but of every architecture."""
+
+    def __init__(self, model):
+        self.model, self.dtype = model, model.dtype
+        self.embeddings = model.get_input_embeddings().weight
+
+    def new_cache(self, capacity: int, batch: int = 1) -> TransformersCache:
+        """An empty cache; it grows as needed, so `capacity` is not used."""
+        return TransformersCache()
+
+    def forward(self, tokens: Tensor, mask, positions: Tensor, cache: TransformersCache, taps: tuple[int, ...] = ()):
+        """Features [B, n, H] and the hidden states entering the layers `taps` (see `Llama.forward`)."""
+        new = tokens.shape[1]
+        added = additive_mask(mask, new, cache.length + new, self.dtype)
+        out = self.model.get_decoder()(
+            input_ids=tokens,
+            attention_mask=torch.zeros(1, 1, 1, cache.length + 1, dtype=self.dtype) if added is None else added,
+            position_ids=positions,
+            past_key_values=cache.inner,
+            output_hidden_states=bool(taps),
+        )
+        return out.last_hidden_state, [out.hidden_states[i] for i in taps]
+
+
+class Target:
+    """A frozen causal language model that can be asked about trees of tokens.
+
+    >>> target = Target.load("~/models/SmolLM2-135M-Instruct")     # doctest: +SKIP
+    >>> cache = target.new_cache(512)
+    >>> logits, features, _ = target.forward(target.encode_chat("Name a river."), cache=cache)
+    """
+
+    def __init__(self, model, tokenizer, dtype: torch.dtype = torch.float32):
+        self.config, self.tokenizer, self.dtype = model.config, tokenizer, dtype
+        if is_plain_llama(model.config):
+            self.body = Llama(LlamaShape.of(model.config), model.state_dict(), dtype)
+        else:
+            self.body = TransformersBody(model.to(dtype))
+        self.lm_head_weight = model.get_output_embeddings().weight.detach().to(dtype)
+        self._lm_head = Linear(self.lm_head_weight)
+
+    @classmethod
+    def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32) -> "Target":
+        """Load a Hugging Face causal LM and its tokenizer from a local folder or a hub id.
+
+        Raises ValueError if the folder holds no such model.
+        """
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        folder = Path(folder).expanduser() if Path(folder).expanduser().exists() else folder
+        try:
+            tokenizer = AutoTokenizer.from_pretrained(folder)
+            model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+        except (OSError, ValueError, KeyError) as error:
+            reason = str(error).splitlines()[0]
+            raise ValueError(f"target {str(folder)!r} is not a Hugging Face causal language model: {reason}") from error
+        return cls(model.eval(), tokenizer, dtype)
+
+    @property
+    def embeddings(self) -> Tensor:
+        """The token embeddings, [V, H]."""
+        return self.body.embeddings
+
+    @property
+    def hidden(self) -> int:
+        """H, the size of a feature."""
+        return self.lm_head_weight.shape[1]
+
+    @property
+    def vocabulary(self) -> int:
+        """V, the number of logits."""
+        return self.lm_head_weight.shape[0]
+
+    @property
+    def end_tokens(self) -> frozenset[int]:
+        """Token ids after which an answer is over."""
+        ends = self.config.eos_token_id
+        ends = ends if isinstance(ends, (list, tuple)) else [ends]
+        return frozenset(e for e in [*ends, getattr(self.tokenizer, "eos_token_id", None)] if e is not None)
+
+    def encode_chat(self, prompt: str) -> list[int]:
+        """Token ids of one user turn in the chat template, up to where the answer begins."""
+        messages = [{"role": "user", "content": prompt}]
+        text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        return self.tokenizer.encode(text, add_special_tokens=False)
+
+    def decode(self, tokens: list[int]) -> str:
+        """Text of token ids, without special tokens."""
+        return self.tokenizer.decode(tokens, skip_special_tokens=True)
+
+    def new_cache(self, capacity: int = 2048):
+        """An empty cache for one sequence of at most `capacity` positions, tree nodes included."""
+        return self.body.new_cache(capacity)
+
+    def logits(self, features: Tensor) -> Tensor:
+        """The lm_head applied to features: [..., H] -> [..., V]."""
+        return self._lm_head(features)
+
+    @torch.inference_mode()
+    def forward(self, tokens, mask: Tensor | None = None, position_ids=None, cache=None, taps=()) -> TargetPass:
+        """One pass over n new tokens behind everything in `cache`.
+
+        tokens        n token ids (list or [n] int64).
+        mask          bool [n, w]: which of the last w positions (cached and new) each row sees; all earlier ones are
+                      visible. A tree's own [n, n] mask fits. None: a chain.
+        position_ids  [n], None: counting on from the cache's length. Of a tree: prefix length + depth.
+        cache         from `new_cache`; all n rows are written into it, `cache.keep` drops those not wanted.
+        """
+        tokens = torch.as_tensor(tokens, dtype=torch.long)[None]
+        cache = self.new_cache(tokens.shape[1]) if cache is None else cache
+        if position_ids is None:
+            position_ids = torch.arange(cache.length, cache.length + tokens.shape[1])
+        positions = torch.as_tensor(position_ids, dtype=torch.long)[None]
+        features, tapped = self.body.forward(tokens, mask, positions, cache, tuple(taps))
+        return TargetPass(self.logits(features[0]), features[0], [t[0] for t in tapped])

@@ -1,0 +1,1 @@
+"""Makes a draft head for a target: corpus, features, training. Seeded and resumable."""

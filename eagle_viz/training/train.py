@@ -1,0 +1,256 @@
+"""Training a draft head: seeded, resumable, one function.
+
+Loss: SmoothL1 to the next feature plus soft cross-entropy through the frozen lm_head, summed over unrolled steps with
+weight `step_weight ** i`. Matrices are optimised by Muon, vectors by AdamW; both follow one warm-up and cosine.
+"""
+
+import json
+import math
+import os
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from eagle_viz.engine.checkpoint import HeadCheckpoint, write_head
+from eagle_viz.engine.head import head_shape, random_checkpoint
+from eagle_viz.engine.target import Target
+from eagle_viz.training.corpus import Corpus
+from eagle_viz.training.data import Batch, batch_order, make_batch
+from eagle_viz.training.features import draft_vocabulary
+from eagle_viz.training.losses import soft_cross_entropy, teacher_probabilities
+from eagle_viz.training.unrolled import UnrolledHead, Weights
+
+Report = Callable[[str, float], None]
+_FROZEN = ("other.weight", "other.bias", "d2t", "t2d")  # the first two are fitted afterwards, see calibration.py
+
+
+@dataclass(frozen=True)
+class TrainPlan:
+    """Everything that decides the trained weights, besides the corpus and the target.
+
+    `steps` optimiser steps of `batch` answers; `unroll` steps of the head's own guesses; the last `held_out` answers are
+    never trained on.
+    """
+
+    steps: int = 3000
+    batch: int = 16
+    unroll: int = 2
+    step_weight: float = 0.8
+    feature_weight: float = 1.0
+    muon_rate: float = 3e-3
+    adam_rate: float = 1e-3
+    weight_decay: float = 0.1
+    warmup: int = 40
+    draft_vocabulary: int = 8192
+    held_out: int = 128
+    seed: int = 0
+    evaluate_every: int = 200
+
+    def __post_init__(self):
+        for field in ("steps", "batch", "unroll", "draft_vocabulary", "held_out", "evaluate_every"):
+            if getattr(self, field) < 1:
+                raise ValueError(f"{field} must be at least 1, got {getattr(self, field)}")
+
+    def rate(self, step: int) -> float:
+        """The share of the full learning rate at `step`: linear warm-up, then a cosine to zero at `steps`."""
+        return min(1.0, (step + 1) / self.warmup) * 0.5 * (1 + math.cos(math.pi * min(1.0, step / self.steps)))
+
+
+@dataclass(frozen=True)
+class InputScale:
+    """Mean and inverse deviation of the head's 2H inputs over a sample of the corpus.
+
+    Embeddings are some fifteen times smaller than features; at unit scale the head sees both. The scale is folded into
+    `fc`, so the published format stays as it is.
+    """
+
+    mean: Tensor
+    inverse: Tensor
+
+    def fold(self, weights: Weights) -> Weights:
+        """The same weights for raw inputs: `fc(raw) == fc_unit((raw - mean) * inverse)`; differentiable."""
+        matrix = weights["fc.weight"] * self.inverse
+        return weights | {"fc.weight": matrix, "fc.bias": weights["fc.bias"] - matrix @ self.mean}
+
+
+def input_scale(target: Target, corpus: Corpus, features: Tensor, sample: int = 20000) -> InputScale:
+    """Measure the inputs on `sample` evenly spaced tokens."""
+    rows = torch.linspace(0, len(features) - 1, min(sample, len(features))).long()
+    embedded = target.embeddings[torch.from_numpy(corpus.tokens[rows.numpy()].astype(np.int64))]
+    inputs = torch.cat([embedded.float(), features[rows].float()], dim=-1)
+    return InputScale(inputs.mean(0), 1 / inputs.std(0).clamp_min(1e-6))
+
+
+class Trainer:
+    """One training run in a folder: weights, optimisers, the step reached, and the curve measured so far."""
+
+    def __init__(self, target: Target, corpus: Corpus, features: Tensor, plan: TrainPlan, folder: Path):
+        if len(corpus) < plan.held_out + plan.batch:
+            raise ValueError(f"held_out and batch need {plan.held_out + plan.batch} answers, the corpus has {len(corpus)}")
+        self.target, self.corpus, self.features, self.plan, self.folder = target, corpus, features, plan, folder
+        vocabulary = draft_vocabulary(corpus, target.vocabulary, min(plan.draft_vocabulary, target.vocabulary))
+        self.base = random_checkpoint(target, vocabulary, plan.seed)
+        self.lm_head = target.lm_head_weight[vocabulary].to(torch.bfloat16)
+        self.vocabulary = vocabulary
+        self.scale = input_scale(target, corpus, features)
+        self.weights: Weights = {
+            k: t.clone().requires_grad_() for k, t in self.base.tensors.items() if k not in _FROZEN
+        }
+        self.optimizers = _optimizers(self.weights, plan)
+        self.step, self.tokens, self.curve = 0, 0, []
+        self._orders: dict[int, list[np.ndarray]] = {}
+
+    @property
+    def training_answers(self) -> int:
+        """Answers that are trained on; the rest is held out."""
+        return len(self.corpus) - self.plan.held_out
+
+    def batch(self, step: int) -> Batch:
+        """The batch of one optimiser step: a function of the plan and of `step`."""
+        per_epoch = self.training_answers // self.plan.batch
+        epoch = step // per_epoch
+        if epoch not in self._orders:
+            sizes = np.diff(self.corpus.starts)[: self.training_answers]
+            self._orders = {epoch: batch_order(sizes, self.plan.batch, self.plan.seed, epoch)}
+        return make_batch(self.target, self.corpus, self.features, self._orders[epoch][step % per_epoch])
+
+    def advance(self) -> float:
+        """One optimiser step; returns its loss."""
+        batch = self.batch(self.step)
+        loss = self._loss(batch)
+        loss.backward()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = group["full_rate"] * self.plan.rate(self.step)
+            optimizer.step()
+            optimizer.zero_grad()
+        self.step, self.tokens = self.step + 1, self.tokens + len(batch.rows)
+        return loss.item()
+
+    def _loss(self, batch: Batch) -> Tensor:
+        teacher = teacher_probabilities(batch.wanted.to(torch.bfloat16), self.lm_head)
+        with torch.autocast("cpu", torch.bfloat16):
+            head = UnrolledHead(head_shape(self.base), self.scale.fold(self.weights))
+            guesses = head.guesses(batch.embedded, batch.features, self.plan.unroll)
+        total = torch.zeros(())
+        for depth, guess in enumerate(guesses):
+            rows = guess.flatten(0, 1)[batch.rows]
+            distance = F.smooth_l1_loss(rows.float(), batch.wanted.float())
+            entropy = soft_cross_entropy(rows, teacher, self.lm_head)
+            total = total + self.plan.step_weight**depth * (self.plan.feature_weight * distance + entropy)
+        return total
+
+    def checkpoint(self) -> HeadCheckpoint:
+        """The head as it is now, in the published format."""
+        with torch.no_grad():
+            tensors = dict(self.base.tensors) | {k: w.detach().clone() for k, w in self.scale.fold(self.weights).items()}
+        return HeadCheckpoint(self.base.config, tensors, "head in training")
+
+    def save(self) -> None:
+        """Keep weights, optimisers and the step in the folder, replacing what was there in one move."""
+        tensors = {f"weights/{k}": w.detach() for k, w in self.weights.items()}
+        for number, optimizer in enumerate(self.optimizers):
+            for index, state in optimizer.state_dict()["state"].items():
+                tensors |= {f"optimizer/{number}/{index}/{k}": torch.as_tensor(v) for k, v in state.items()}
+        note = json.dumps({"step": self.step, "tokens": self.tokens, "curve": self.curve, "plan": asdict(self.plan)})
+        self.folder.mkdir(parents=True, exist_ok=True)
+        save_file({k: t.contiguous() for k, t in tensors.items()}, self.folder / "state.partial", metadata={"note": note})
+        os.replace(self.folder / "state.partial", self.folder / "state.safetensors")
+
+    def resume(self) -> bool:
+        """Go on from the folder's state, if there is one."""
+        path = self.folder / "state.safetensors"
+        if not path.exists():
+            return False
+        tensors = load_file(path)
+        note = _read_note(path)
+        self.step, self.tokens, self.curve = note["step"], note["tokens"], note["curve"]
+        with torch.no_grad():
+            for name, weight in self.weights.items():
+                weight.copy_(tensors[f"weights/{name}"])
+        for number, optimizer in enumerate(self.optimizers):
+            _restore(optimizer, tensors, f"optimizer/{number}/")
+        return True
+
+
+def _optimizers(weights: Weights, plan: TrainPlan) -> list[torch.optim.Optimizer]:
+    matrices = [w for w in weights.values() if w.dim() == 2]
+    vectors = [w for w in weights.values() if w.dim() != 2]
+    muon = torch.optim.Muon(matrices, plan.muon_rate, plan.weight_decay, adjust_lr_fn="match_rms_adamw")
+    adam = torch.optim.AdamW(vectors, plan.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)
+    for optimizer in (muon, adam):
+        for group in optimizer.param_groups:
+            group["full_rate"] = group["lr"]
+    return [muon, adam]
+
+
+def _restore(optimizer: torch.optim.Optimizer, tensors: Weights, prefix: str) -> None:
+    saved = optimizer.state_dict()
+    saved["state"] = {}
+    for name, tensor in tensors.items():
+        if name.startswith(prefix):
+            index, key = name.removeprefix(prefix).split("/")
+            saved["state"].setdefault(int(index), {})[key] = tensor
+    optimizer.load_state_dict(saved)
+
+
+def _read_note(path: Path) -> dict:
+    from safetensors import safe_open
+
+    with safe_open(path, "pt") as stored:
+        return json.loads(stored.metadata()["note"])
+
+
+@torch.no_grad()
+def agreement(trainer: Trainer, steps: int = 4) -> list[float]:
+    """Share of held-out rows whose most likely token is the target's argmax (whole vocabulary), for steps 1 .. `steps`."""
+    right, total = [0] * steps, 0
+    weights = trainer.scale.fold(trainer.weights)
+    held_out = np.arange(trainer.training_answers, len(trainer.corpus))
+    for part in np.array_split(held_out, max(1, len(held_out) // trainer.plan.batch)):
+        batch = make_batch(trainer.target, trainer.corpus, trainer.features, part)
+        wanted = trainer.target.logits(batch.wanted.to(trainer.target.dtype)).argmax(-1)
+        with torch.autocast("cpu", torch.bfloat16):
+            guesses = UnrolledHead(head_shape(trainer.base), weights).guesses(batch.embedded, batch.features, steps)
+        for step, guess in enumerate(guesses):
+            rows = guess.flatten(0, 1)[batch.rows].to(torch.bfloat16)
+            right[step] += int((trainer.vocabulary[F.linear(rows, trainer.lm_head).argmax(-1)] == wanted).sum())
+        total += len(batch.rows)
+    return [r / total for r in right]
+
+
+def train(trainer: Trainer, report: Report, publish: Path | None = None, stop_at: float = math.inf) -> Trainer:
+    """Run (or go on with) training to its last step; saves at every evaluation and publishes the head to `publish`.
+
+    Stops early, saved, when `time.time()` passes `stop_at`.
+    """
+    plan, began, first = trainer.plan, time.time(), trainer.step
+    recent: list[float] = []
+    while trainer.step < plan.steps and time.time() < stop_at:
+        recent.append(trainer.advance())
+        if trainer.step % plan.evaluate_every == 0 or trainer.step == plan.steps:
+            pace = (time.time() - began) / (trainer.step - first)
+            loss, recent = sum(recent) / len(recent), []
+            _evaluate(trainer, loss, report, f"{pace:.2f} s/step")
+            if publish is not None:
+                write_head(publish, trainer.checkpoint())
+    trainer.save()
+    return trainer
+
+
+def _evaluate(trainer: Trainer, loss: float, report: Report, pace: str) -> None:
+    shares = agreement(trainer)
+    trainer.curve.append({"step": trainer.step, "tokens": trainer.tokens, "loss": loss, "agreement": shares})
+    trainer.save()
+    text = " / ".join(f"{share:.3f}" for share in shares)
+    report(
+        f"train: step {trainer.step}, {trainer.tokens} tokens, loss {loss:.3f}, agreement {text}, {pace}",
+        trainer.step / trainer.plan.steps,
+    )
