@@ -180,7 +180,9 @@ def _side(run: Run, nodes: _Nodes) -> Table:
         "nested": run.policy.nested,
         "available": run.largest.budget,
         "passes": run.largest.passes,
+        "keeping": "Rerank" if run.policy.name in EXPANDS_FIRST else "Keep",
         "notice": run.notice,
+        "idle": f"Nothing to expand and choose: {run.policy.title} decides in {run.largest.passes} draft passes of its own.",
         "reveals": {size: _reveal(draft, nodes) for size, draft in run.drafts.items()},
     }
 

@@ -1,0 +1,46 @@
+// Making and finding elements; nothing here knows what a tree is.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function html(tag, attributes = {}, children = []) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+function svg(tag, attributes = {}, children = []) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+// Text always goes in as a text node, so markup inside a token stays inert.
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : value);
+  }
+  element.append(...[children].flat().filter((child) => child !== null));
+  return element;
+}
+
+function setText(element, text) {
+  if (element.textContent !== text) element.textContent = text;
+}
+
+function setAttribute(element, name, value) {
+  if (value === null) element.removeAttribute(name);
+  else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
+}
+
+function clamp(value, low, high) {
+  return Math.min(Math.max(value, low), high);
+}
+
+function reducedMotion() {
+  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}
+
+// The element that really has the focus, inside whichever shadow root.
+function focused() {
+  let element = document.activeElement;
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
+  return element;
+}

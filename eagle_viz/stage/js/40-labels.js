@@ -1,0 +1,103 @@
+// Labels that never overlap: in reveal order each takes the first free spot beside its node, or stays away until hover or zoom.
+// Later nodes never push out earlier ones, so a label does not vanish while stepping forward.
+
+const LINE = 12;
+const CELL = 48;
+const LONGEST_TOKEN = 12;
+const rulers = new Map();
+
+function textWidth(text, weight) {
+  const key = weight + text;
+  if (!rulers.has(key)) {
+    const ruler = (rulers.canvas ??= document.createElement("canvas").getContext("2d"));
+    ruler.font = `${weight} 10.5px ${rulers.font ?? "sans-serif"}`;
+    rulers.set(key, ruler.measureText(text).width);
+  }
+  return rulers.get(key);
+}
+
+function makeGrid() {
+  return { cells: new Map() };
+}
+
+function* cellsOf(box) {
+  for (let cx = Math.floor(box.x0 / CELL); cx <= Math.floor(box.x1 / CELL); cx++)
+    for (let cy = Math.floor(box.y0 / CELL); cy <= Math.floor(box.y1 / CELL); cy++) yield `${cx},${cy}`;
+}
+
+function occupy(grid, box) {
+  for (const cell of cellsOf(box)) {
+    if (!grid.cells.has(cell)) grid.cells.set(cell, []);
+    grid.cells.get(cell).push(box);
+  }
+}
+
+function isFree(grid, box, owner) {
+  for (const cell of cellsOf(box))
+    for (const other of grid.cells.get(cell) ?? [])
+      if (other.owner !== owner && box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1) return false;
+  return true;
+}
+
+function boxAt(owner, x, y, width, anchor) {
+  const x0 = anchor === "middle" ? x - width / 2 : x;
+  return { owner, x0: x0 - 1, x1: x0 + width + 1, y0: y - LINE + 2, y1: y + 2.5 };
+}
+
+// Spots for a text beside a mark: {dx, dy, anchor}, best first.
+function spotsFor(kind, radius, isLeaf) {
+  const above = { dx: 0, dy: -radius - 4, anchor: "middle" };
+  const below = { dx: 0, dy: radius + 11, anchor: "middle" };
+  const right = { dx: radius + 4, dy: 3.5, anchor: "start" };
+  if (kind === "value-under-token") return [below, ...(isLeaf ? [right] : [])];
+  return isLeaf ? [above, right, below] : [above, below];
+}
+
+function cut(text, length) {
+  const signs = [...text];
+  return signs.length <= length ? text : `${signs.slice(0, length - 1).join("")}…`;
+}
+
+function place(grid, node, point, texts, spots, weight) {
+  for (const text of texts)
+    for (const spot of spots) {
+      const box = boxAt(node, point.x + spot.dx, point.y + spot.dy, textWidth(text, weight), spot.anchor);
+      if (!isFree(grid, box, node)) continue;
+      occupy(grid, box);
+      return { text, ...spot };
+    }
+  return null;
+}
+
+function tokenTexts(text, across) {
+  const whole = cut(text, LONGEST_TOKEN);
+  const fitting = Math.floor(across / 6.5);
+  return fitting >= 4 && fitting < [...whole].length ? [whole, cut(text, fitting)] : [whole];
+}
+
+// For each node of a side: {value, token} spots or null. `order` is the reveal order, `leaf(node)` whether nothing ever hangs below it.
+function placeLabels(book, order, picture, leaf) {
+  const grid = makeGrid();
+  const marks = order.filter((node) => picture.places.has(node));
+  for (const node of [0, ...marks]) occupyMark(grid, book, node, picture);
+  const labels = new Map();
+  for (const node of marks) labels.set(node, labelsOf(grid, book, node, picture, leaf(node)));
+  return labels;
+}
+
+function occupyMark(grid, book, node, picture) {
+  const { x, y } = picture.places.get(node);
+  const r = node === 0 ? 8 : radiusOf(book.nodes[node].value, picture.down);
+  occupy(grid, { owner: node, x0: x - r, x1: x + r, y0: y - r, y1: y + r });
+}
+
+function labelsOf(grid, book, node, picture, isLeaf) {
+  const { value, shown, text } = book.nodes[node];
+  const point = picture.places.get(node);
+  const radius = radiusOf(value, picture.down);
+  const weight = value >= 0.1 ? 600 : 400;
+  const spots = (kind) => spotsFor(kind, radius, isLeaf);
+  if (text === undefined) return { value: place(grid, node, point, [shown], spots("value"), weight), token: null };
+  const token = place(grid, node, point, tokenTexts(text, picture.across), spots("token"), 600);
+  return { token, value: place(grid, node, point, [shown], spots("value-under-token"), 400) };
+}

@@ -1,0 +1,177 @@
+// Paint: bring the picture in line with the state. Everything shown is looked up; nothing about a tree is worked out here.
+
+function cursorRange(stage) {
+  const { book, mode, budget } = stage;
+  if (mode === "phases") return [-book.trace.phases.length, budget];
+  if (mode === "verify") return [0, verdictLength(book.trace.verify)];
+  return [0, budget];
+}
+
+function cursorOf(stage) {
+  if (stage.mode === "verify") return stage.turn;
+  return stage.mode === "phases" && stage.step === 0 ? stage.layer : stage.step;
+}
+
+function keptCount(stage) {
+  return stage.mode === "verify" ? stage.budget : stage.step;
+}
+
+function paint(stage) {
+  const count = keptCount(stage);
+  const pages = Object.fromEntries(SIDES.map((side) => [side, pageOf(stage.book, side, stage.budget)]));
+  stage.pages = pages;
+  const tallies = Object.fromEntries(SIDES.map((side) => [side, paintTree(stage, side, pages, count)]));
+  paintGhosts(stage, count);
+  paintReadouts(stage, pages, count);
+  paintWords(stage, pages, count);
+  paintCounts(stage, tallies);
+  paintNotice(stage);
+  paintControls(stage);
+  paintVerdict(stage);
+  paintLink(stage);
+  if (!stage.parts.table.hidden) paintTable(stage);
+}
+
+// Returns how many nodes are shown: shared, only here, misspent.
+function paintTree(stage, side, pages, count) {
+  const scene = stage.scenes[side];
+  const here = pages[side].at;
+  const there = pages[OTHER[side]].at;
+  const least = side === "static" ? leastOf(pages.dynamic, count) : -1;
+  const tally = { shared: 0, only: 0, misspent: 0 };
+  for (const node of scene.byNode.keys()) {
+    const code = codeOf(node, here, there, count, least, stage.book.nodes[node].value);
+    reveal(scene, node, code);
+    if (!code) continue;
+    tally[code.startsWith("shared") ? "shared" : "only"] += 1;
+    if (code.endsWith("misspent")) tally.misspent += 1;
+  }
+  paintRing(scene, stage.mode === "verify" ? undefined : pages[side].order[count - 1]);
+  return tally;
+}
+
+function leastOf(page, count) {
+  return page.least[Math.min(count, page.least.length - 1)];
+}
+
+function paintRing(scene, node) {
+  const item = scene.byNode.get(node);
+  setAttribute(scene.ring, "display", item?.place ? null : "none");
+  scene.ringed = item ?? null;
+  if (item?.place) moveRing(scene);
+}
+
+function moveRing(scene) {
+  if (!scene.ringed?.place) return;
+  setAttribute(scene.ring, "r", (scene.ringed.radius + 4).toFixed(1));
+  setAttribute(scene.ring, "transform", `translate(${scene.ringed.place.x.toFixed(2)} ${scene.ringed.place.y.toFixed(2)})`);
+}
+
+function expectedAt(page, count) {
+  const row = Math.min(count, page.expected.length - 1);
+  return { number: page.expected[row], text: page.shown[row] };
+}
+
+function paintReadouts(stage, pages, count) {
+  const [fixed, free] = SIDES.map((side) => expectedAt(pages[side], count));
+  setText(stage.parts.static, fixed.text);
+  setText(stage.parts.dynamic, free.text);
+  setText(stage.parts.gain, gainText(fixed.number, free.number));
+}
+
+function gainText(fixed, free) {
+  if (fixed === 0) return free === 0 ? "0%" : "∞";
+  const percent = Math.round((free / fixed - 1) * 100);
+  return `${percent > 0 ? "+" : percent < 0 ? "−" : ""}${Math.abs(percent)}%`;
+}
+
+function paintWords(stage, pages, count) {
+  const [phase, main, aside, beside] = wordsFor(stage, pages, count);
+  const named = main.indexOf(" is kept: ");
+  setText(stage.parts.phase, phase);
+  setText(stage.parts.who, named < 0 ? "" : main.slice(0, named));
+  setText(stage.parts.main, named < 0 ? main : main.slice(named));
+  setText(stage.parts.aside, aside ? ` ${aside}` : "");
+  setText(stage.parts.beside, beside ? `Static: ${beside}` : "");
+}
+
+function wordsFor(stage, pages, count) {
+  if (stage.mode === "verify") return verdictWords(stage);
+  if (inLayers(stage)) return layerWords(stage);
+  const { dynamic, static: fixed } = pages;
+  const keeping = stage.book.trace.sides.dynamic.keeping;
+  const phase = `${keeping} · step ${count} of ${stage.budget}`;
+  if (count === 0) return [phase, "Nothing kept yet: only the root, the last committed token.", "Every step keeps one more node in both trees."];
+  const main = dynamic.why[count - 1] ?? "The dynamic tree has no candidate left.";
+  const missed = count === stage.budget ? dynamic.missed[count] ?? "" : "";
+  const beside = fixed.why[count - 1] ?? "the static shape has no candidate left.";
+  return [phase, main, missed, beside];
+}
+
+function inLayers(stage) {
+  return stage.mode === "phases" && stage.step === 0 && stage.layer < 0;
+}
+
+function layerWords(stage) {
+  const { phases } = stage.book.trace;
+  const row = phases.length + stage.layer;
+  return [`Expand · layer ${row + 1} of ${phases.length}`, phases[row].sentence, "Nothing is kept yet, so both trees count 0."];
+}
+
+function paintCounts(stage, tallies) {
+  for (const side of SIDES) setText(stage.parts.counts[side], `${tallies[side].shared} shared · ${tallies[side].only} only here`);
+  const { misspent } = tallies.static;
+  setText(stage.parts.wasted, misspent ? `${misspent} static node${misspent === 1 ? "" : "s"} worth less than the dynamic tree's least` : "");
+}
+
+// Where a pool is smaller than the budget Python's sentence says so.
+function paintNotice(stage) {
+  const short = SIDES.map((side) => stage.book.trace.sides[side]).filter((one) => one.notice && stage.budget > one.available);
+  setText(stage.parts.notice, [...new Set(short.map((one) => one.notice))].join(" "));
+}
+
+function paintControls(stage) {
+  const [low, high] = cursorRange(stage);
+  const [name, shown] = cursorName(stage);
+  setRange(stage.parts.step, low, high, cursorOf(stage), shown);
+  setText(stage.parts.stepName, name);
+  setRange(stage.parts.budget, 1, stage.options.max_budget, stage.budget, `${stage.budget}`);
+  for (const key of stage.parts.modes) setAttribute(key, "aria-pressed", key.dataset.mode === stage.mode);
+  stage.parts.idle.hidden = !inLayers(stage);
+  if (inLayers(stage)) setText(stage.parts.idle, stage.book.trace.sides.static.idle);
+  setAttribute(stage.parts.play, "aria-pressed", Boolean(stage.playing));
+  stage.parts.play.classList.toggle("playing", Boolean(stage.playing));
+}
+
+function cursorName(stage) {
+  if (inLayers(stage)) return ["Layer", `${stage.book.trace.phases.length + stage.layer + 1}`];
+  if (stage.mode !== "verify") return ["Step", `${stage.step}`];
+  return [stage.book.trace.verify.kind === "rolls" ? "Roll" : "Token", `${stage.turn}`];
+}
+
+function setRange(slider, low, high, value, text) {
+  const { input, output } = slider;
+  if (Number(input.min) !== low) input.min = low;
+  if (Number(input.max) !== high) input.max = high;
+  if (Number(input.value) !== value) input.value = value;
+  setText(output, text);
+  input.style.setProperty("--part", `${(100 * (value - low)) / Math.max(high - low, 1e-9)}%`);
+}
+
+function paintGhosts(stage, count) {
+  const scene = stage.scenes.dynamic;
+  if (!scene.stubs.size) return;
+  const { at } = stage.pages.dynamic;
+  const looks = ghostLooks(stage);
+  for (const node of scene.stubs.keys()) showGhost(scene, node, at[node] < count ? "" : looks(node));
+}
+
+// In an expand layer: what was scored so far, who is being expanded, who goes on. Later: everything scored.
+function ghostLooks(stage) {
+  const { phases } = stage.book.trace;
+  const row = inLayers(stage) ? phases.length + stage.layer : null;
+  if (row === null) return () => "scored";
+  const seen = new Set(phases.slice(0, row + 1).flatMap((layer) => layer.scored));
+  const [frontier, chosen] = [new Set(phases[row].frontier), new Set(phases[row].chosen)];
+  return (node) => (frontier.has(node) ? "frontier" : chosen.has(node) ? "chosen" : seen.has(node) ? "scored" : "");
+}

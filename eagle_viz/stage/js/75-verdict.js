@@ -1,0 +1,81 @@
+// The verify phase: seeded rolls made in Python, or the recorded verdict. A tree accepts the part of the path that it shows.
+
+function verdictLength(verify) {
+  return verify.kind === "rolls" ? verify.rolls.length : verify.said.length;
+}
+
+function acceptedBy(page, path, budget) {
+  return path.filter((node) => page.at[node] < budget).length;
+}
+
+function pathAt(stage) {
+  const { verify } = stage.book.trace;
+  if (stage.turn === 0) return [];
+  return verify.kind === "rolls" ? verify.rolls[stage.turn - 1] : verify.path.slice(0, stage.turn);
+}
+
+// Mean number of accepted nodes after each roll, for a side at the current budget.
+function runningMeans(stage, side) {
+  const key = `${stage.book.trace.id} ${side} ${stage.budget}`;
+  if (stage.means[side]?.key !== key) {
+    let sum = 0;
+    const page = stage.pages[side];
+    const means = stage.book.trace.verify.rolls.map((path, i) => (sum += acceptedBy(page, path, stage.budget)) / (i + 1));
+    stage.means[side] = { key, means };
+  }
+  return stage.means[side].means;
+}
+
+function verdictWords(stage) {
+  const { verify } = stage.book.trace;
+  const counts = SIDES.map((side) => acceptedBy(stage.pages[side], pathAt(stage), stage.budget));
+  return verify.kind === "rolls" ? rollWords(stage, verify, counts) : recordedWords(stage, verify, counts);
+}
+
+function rollWords(stage, verify, [fixed, free]) {
+  const phase = `Verify · roll ${stage.turn} of ${verify.rolls.length}`;
+  if (stage.turn === 0) return [phase, "One pass of the target checks the whole tree.", "At each node one child is accepted with its confidence, or none. Step or play the seeded rolls."];
+  const [meanFixed, meanFree] = SIDES.map((side) => runningMeans(stage, side)[stage.turn - 1].toFixed(2));
+  const [wantFixed, wantFree] = SIDES.map((side) => expectedAt(stage.pages[side], stage.budget).text);
+  return [phase, `The same answer of the target: static accepts ${fixed}, dynamic ${free}.`, `Mean so far ${meanFixed} against ${meanFree}; expected ${wantFixed} against ${wantFree}.`];
+}
+
+function recordedWords(stage, verify, [fixed, free]) {
+  const phase = `Verify · token ${stage.turn} of ${verify.said.length}`;
+  if (stage.turn === 0) return [phase, "One pass of the target checks the whole tree.", "Step through what the target really said next."];
+  const [whole, other] = SIDES.map((side) => acceptedBy(stage.pages[side], verify.path, stage.budget));
+  const done = stage.turn > Math.max(whole, other);
+  if (!done) return [phase, `The target says ${verify.said[stage.turn - 1]}:`, `static has accepted ${fixed}, dynamic ${free} so far.`];
+  return [phase, `Dynamic: ${verify.stops[other]}`, `Static: ${verify.stops[whole]}`];
+}
+
+function paintVerdict(stage) {
+  const on = stage.mode === "verify";
+  const path = on ? new Set(pathAt(stage)) : new Set();
+  const { verify } = stage.book.trace;
+  for (const side of SIDES) {
+    const scene = stage.scenes[side];
+    scene.canvas.classList.toggle("verifying", on && stage.turn > 0);
+    for (const [node, item] of scene.byNode) markAccepted(item, path.has(node));
+    paintRunning(stage, side, on && verify.kind === "rolls");
+  }
+}
+
+function markAccepted(item, accepted) {
+  if (item.accepted === accepted) return;
+  item.accepted = accepted;
+  item.group.classList.toggle("accepted", accepted);
+  item.edge.classList.toggle("accepted", accepted);
+}
+
+function paintRunning(stage, side, on) {
+  const chart = stage.parts.running[side];
+  setAttribute(chart, "display", on ? null : "none");
+  if (!on) return;
+  const goal = expectedAt(stage.pages[side], stage.budget).number;
+  const means = runningMeans(stage, side).slice(0, Math.max(stage.turn, 1));
+  const y = (value) => (13 - clamp((value - goal) / (0.4 * goal || 1), -1, 1) * 11).toFixed(1);
+  const x = (i) => ((118 * i) / Math.max(means.length - 1, 1) + 1).toFixed(1);
+  chart.querySelector(".goal").setAttribute("d", `M1 ${y(goal)}H119`);
+  chart.querySelector(".mean").setAttribute("d", stage.turn ? `M${means.map((value, i) => `${x(i)} ${y(value)}`).join("L")}` : "");
+}

@@ -1,0 +1,103 @@
+// Linked looking: a node under the pointer, the focus or a tap lights the same rank path in the other tree and the way to the root.
+
+function lookAt(stage, node, side, pinned) {
+  if (stage.look && stage.look.node === node && stage.look.side === side && stage.look.pinned === pinned) return;
+  stage.look = node === null ? null : { node, side, pinned };
+  paintLink(stage);
+  if (node !== null) announce(stage, describe(stage, node));
+}
+
+function isShown(stage, side, node) {
+  return node === 0 || stage.pages[side].at[node] < keptCount(stage);
+}
+
+function describe(stage, node) {
+  const shown = SIDES.filter((side) => isShown(stage, side, node));
+  const where = shown.length === 2 ? "in both trees" : shown.length === 1 ? `only in the ${shown[0]} tree` : "kept by neither tree";
+  return `${nameOf(stage.book, node)}: ${spelled(stage.book, node)}, ${where}`;
+}
+
+function paintLink(stage) {
+  const look = stage.look && (isShown(stage, "static", stage.look.node) || isShown(stage, "dynamic", stage.look.node)) ? stage.look : null;
+  const way = look ? new Set(wayTo(stage.book, look.node)) : null;
+  for (const side of SIDES) {
+    lightWay(stage.scenes[side], way, look?.node);
+    placeTip(stage, side, look);
+    setAttribute(stage.scenes[side].canvas, "aria-activedescendant", look && isShown(stage, side, look.node) ? idOf(stage, side, look.node) : null);
+  }
+}
+
+function idOf(stage, side, node) {
+  return `${side}-${node === 0 ? "root" : stage.book.nodes[node].path}`;
+}
+
+function lightWay(scene, way, node) {
+  if (!way && !scene.lit) return;
+  scene.lit = Boolean(way);
+  scene.canvas.classList.toggle("looking", scene.lit);
+  for (const item of scene.byNode.values()) {
+    const on = Boolean(way?.has(item.node));
+    item.edge.classList.toggle("lit", on);
+    item.group.classList.toggle("lit", on);
+    item.group.classList.toggle("looked", item.node === node);
+  }
+  scene.root.classList.toggle("looked", node === 0);
+}
+
+function placeTip(stage, side, look) {
+  const tip = stage.parts.tips[side];
+  const scene = stage.scenes[side];
+  const place = look && (scene.byNode.get(look.node)?.place ?? (look.node === 0 ? scene.place : scene.picture.places.get(look.node)));
+  tip.hidden = !place;
+  paintAbsent(scene, place, look && !isShown(stage, side, look.node));
+  if (!place) return;
+  tip.replaceChildren(...tipLines(stage, side, look.node));
+  const left = clamp(place.x - tip.offsetWidth / 2, 4, Math.max(scene.size.width - tip.offsetWidth - 4, 4));
+  const below = place.y + 18;
+  const top = below + tip.offsetHeight > scene.size.height ? place.y - 18 - tip.offsetHeight : below;
+  tip.style.transform = `translate(${left.toFixed(0)}px, ${Math.max(top, 2).toFixed(0)}px)`;
+}
+
+function tipLines(stage, side, node) {
+  const { text, path } = stage.book.nodes[node];
+  if (!isShown(stage, side, node)) return [html("b", { class: "absent" }, ["absent there"])];
+  const name = text === undefined ? `path ${path}` : `${text}  ·  path ${path}`;
+  return [html("b", {}, [name]), html("span", {}, [spelled(stage.book, node)])];
+}
+
+function paintAbsent(scene, place, absent) {
+  scene.absent ??= scene.canvas.appendChild(svg("circle", { class: "absent", r: 8 }));
+  setAttribute(scene.absent, "display", place && absent ? null : "none");
+  if (place && absent) setAttribute(scene.absent, "transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
+}
+
+// The visible node nearest to a point, within a finger's width.
+function nearest(stage, side, point, reach) {
+  const scene = stage.scenes[side];
+  let [best, found] = [reach * reach, null];
+  const consider = (node, place) => {
+    const distance = (place.x - point.x) ** 2 + (place.y - point.y) ** 2;
+    if (distance < best) [best, found] = [distance, node];
+  };
+  if (scene.place) consider(0, scene.place);
+  for (const [node, item] of scene.byNode) if (item.code && item.place) consider(node, item.place);
+  return found;
+}
+
+// Walking the tree: which visible node an arrow key leads to.
+function neighbour(stage, side, node, key) {
+  const shown = (list) => list.filter((i) => isShown(stage, side, i));
+  const { parent } = stage.book.nodes[node];
+  if (key === "Home") return 0;
+  if (key === "ArrowLeft") return Math.max(parent, 0);
+  if (key === "ArrowRight") return shown(stage.book.children[node])[0] ?? node;
+  if (parent < 0) return node;
+  const siblings = shown(stage.book.children[parent]);
+  return siblings[clamp(siblings.indexOf(node) + (key === "ArrowDown" ? 1 : -1), 0, siblings.length - 1)];
+}
+
+let announcing;
+function announce(stage, text) {
+  clearTimeout(announcing);
+  announcing = setTimeout(() => setText(stage.parts.live, text), 120);
+}

@@ -1,0 +1,129 @@
+// Wiring: which event leads to which move.
+
+function wire(stage) {
+  const on = (testid, event, move) => stage.root.querySelector(`[data-testid="${testid}"]`).addEventListener(event, move);
+  on("stage-first", "click", () => jump(stage, 0));
+  on("stage-last", "click", () => jump(stage, 1));
+  on("stage-back", "click", () => nudge(stage, -1));
+  on("stage-next", "click", () => nudge(stage, 1));
+  on("stage-play", "click", () => togglePlay(stage));
+  on("stage-speed", "change", () => changePace(stage));
+  on("stage-step", "input", (event) => (stop(stage), moveCursor(stage, Number(event.target.value))));
+  on("stage-step", "change", () => report(stage, 0));
+  on("stage-budget", "input", (event) => (stop(stage), moveBudget(stage, Number(event.target.value))));
+  on("stage-budget", "change", () => report(stage, 0));
+  on("stage-sharpness", "input", (event) => moveSharpness(stage, Number(event.target.value), true));
+  on("stage-sharpness", "change", (event) => moveSharpness(stage, Number(event.target.value), false));
+  for (const key of stage.parts.modes) key.addEventListener("click", () => moveMode(stage, key.dataset.mode));
+  wireZoom(stage, on);
+  wireDrawers(stage, on);
+  for (const side of SIDES) wireTree(stage, side);
+}
+
+function wireZoom(stage, on) {
+  const centre = () => ({ x: stage.scenes.static.size.width / 2, y: stage.scenes.static.size.height / 2 });
+  const zoom = (factor) => () => moveView(stage, zoomed(stage.view, factor, centre(), stage.scenes.static.size));
+  on("stage-zoom-in", "click", zoom(1.4));
+  on("stage-zoom-out", "click", zoom(1 / 1.4));
+  on("stage-fit", "click", () => moveView(stage, HOME));
+}
+
+function moveView(stage, view) {
+  stage.view = view;
+  arrangeStage(stage, false);
+  paint(stage);
+}
+
+function wireDrawers(stage, on) {
+  const drawer = (button, part, open) => on(button, "click", (event) => {
+    const shut = (stage.parts[part].hidden = !stage.parts[part].hidden);
+    event.currentTarget.setAttribute("aria-pressed", String(!shut));
+    if (!shut) open?.();
+  });
+  drawer("stage-table-toggle", "table", () => paintTable(stage));
+  drawer("stage-keys-toggle", "keys");
+  drawer("stage-share", "sharing");
+  on("stage-candidates", "click", (event) => {
+    stage.candidates = !stage.candidates;
+    event.currentTarget.setAttribute("aria-pressed", String(stage.candidates));
+    arrangeStage(stage, true);
+    paint(stage);
+  });
+}
+
+function wireTree(stage, side) {
+  const { canvas } = stage.scenes[side];
+  const at = (event) => {
+    const frame = canvas.getBoundingClientRect();
+    return { x: event.clientX - frame.left, y: event.clientY - frame.top };
+  };
+  canvas.addEventListener("wheel", (event) => turnWheel(stage, event, at(event)), { passive: false });
+  canvas.addEventListener("pointerdown", (event) => (stage.grip = { last: at(event), start: at(event), moved: false }));
+  canvas.addEventListener("pointermove", (event) => (stage.grip && event.buttons ? drag(stage, side, event, at(event)) : hover(stage, side, at(event))));
+  canvas.addEventListener("pointerup", (event) => letGo(stage, side, at(event)));
+  canvas.addEventListener("pointercancel", () => (stage.grip = null));
+  canvas.addEventListener("pointerleave", () => stage.look?.pinned || lookAt(stage, null));
+  canvas.addEventListener("focus", () => canvas.matches(":focus-visible") && lookAt(stage, stage.look?.node ?? 0, side, true));
+  canvas.addEventListener("blur", () => lookAt(stage, null));
+  canvas.addEventListener("keydown", (event) => walk(stage, side, event));
+  canvas.addEventListener("moved", () => moveRing(stage.scenes[side]));
+}
+
+// The wheel scrolls the page; with Ctrl, Meta, Alt or Shift it zooms (a pinch on a touchpad arrives as Ctrl + wheel).
+function turnWheel(stage, event, point) {
+  if (!(event.ctrlKey || event.metaKey || event.altKey || event.shiftKey)) return;
+  event.preventDefault();
+  const turn = event.deltaY || event.deltaX;
+  moveView(stage, zoomed(stage.view, Math.exp(-clamp(turn, -120, 120) / 300), point, stage.scenes.static.size));
+}
+
+function drag(stage, side, event, point) {
+  const { grip } = stage;
+  if (!grip.moved && Math.hypot(point.x - grip.start.x, point.y - grip.start.y) < 4) return;
+  if (!grip.moved) stage.scenes[side].canvas.setPointerCapture(event.pointerId);
+  grip.moved = true;
+  moveView(stage, panned(stage.view, point.x - grip.last.x, point.y - grip.last.y, stage.scenes[side].size));
+  grip.last = point;
+}
+
+function hover(stage, side, point) {
+  if (stage.look?.pinned) return;
+  const node = nearest(stage, side, point, 16);
+  if (node !== (stage.look?.node ?? null)) lookAt(stage, node, side, false);
+}
+
+function letGo(stage, side, point) {
+  const { grip } = stage;
+  stage.grip = null;
+  if (!grip || grip.moved) return;
+  const node = nearest(stage, side, point, 20);
+  const again = node === null || (stage.look?.pinned && stage.look.node === node);
+  lookAt(stage, again ? null : node, side, true);
+}
+
+function walk(stage, side, event) {
+  if (event.key === "Escape") return lookAt(stage, null);
+  if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home"].includes(event.key)) return;
+  event.preventDefault();
+  event.stopPropagation();
+  const here = stage.look && isShown(stage, side, stage.look.node) ? stage.look.node : 0;
+  lookAt(stage, stage.look ? neighbour(stage, side, here, event.key) : 0, side, true);
+}
+
+// -- keys for the whole page, silent while anything else has the focus -------------------------------------------------------
+
+function pressKey(stage, event) {
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !stage.root.isConnected) return;
+  const moves = { ArrowLeft: () => nudge(stage, -1), ArrowRight: () => nudge(stage, 1), Home: () => jump(stage, 0), End: () => jump(stage, 1), " ": () => togglePlay(stage) };
+  const move = moves[event.key];
+  if (!move || isBusy(stage, focused(), event.key)) return;
+  event.preventDefault();
+  move();
+}
+
+function isBusy(stage, element, key) {
+  if (!element || element === document.body) return false;
+  if (!stage.root.contains(element)) return true;
+  if (element.tagName === "BUTTON") return key === " ";
+  return element !== stage.root;
+}

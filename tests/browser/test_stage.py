@@ -1,0 +1,147 @@
+"""Laws of the stage, in a real Chromium against the real component."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from eagle_viz import POLICIES, SyntheticLandscape, compare
+from eagle_viz.core.tree import path_name
+
+PAGE = Path(__file__).with_name("stage_page.py")
+READ = """() => {
+  const host = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('[data-testid=stage]'));
+  const root = host.shadowRoot;
+  const nodes = (side) => Object.fromEntries([...root.querySelectorAll(`[data-tree=${side}]`)].map((e) => {
+    const box = e.querySelector('.mark').getBoundingClientRect();
+    return [e.dataset.path, [Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2), Number(e.dataset.value)]];
+  }));
+  const text = (id) => root.querySelector(`[data-testid=${id}]`).textContent;
+  return {static: nodes('static'), dynamic: nodes('dynamic'), sentence: text('stage-sentence'), phase: text('stage-phase'),
+    expected: [Number(text('stage-static-expected')), Number(text('stage-dynamic-expected'))], gain: text('stage-gain'),
+    step: root.querySelector('[data-testid=stage-step]').value, budget: root.querySelector('[data-testid=stage-budget]').value};
+}"""
+SET = "(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})); }"
+
+
+@pytest.fixture
+def stage(open_page, serve):
+    """Open the stage: ``stage("budget=25", ...) -> page`` once its trees are drawn and still."""
+
+    def open_stage(query: str = "", **options):
+        page = open_page(f"{serve(PAGE)}/?{query}", **options)
+        page.wait_for_selector("[data-testid=stage] [data-tree]", state="attached")
+        page.get_by_text("python sees").wait_for()
+        return page
+
+    return open_stage
+
+
+def part(page, testid):
+    return page.locator(f"[data-testid={testid}]")
+
+
+def read(page):
+    return page.evaluate(READ)
+
+
+def glided(page):
+    page.wait_for_timeout(350)
+    return read(page)
+
+
+def drag_to(page, testid, value):
+    """One input event, as a slider that is still held sends it; what is on the screen right after it."""
+    part(page, testid).evaluate(SET, str(value))
+    return read(page)
+
+
+def test_it_opens_on_the_numbers_of_compare(stage):
+    page = stage("budget=25")
+    pair = compare(SyntheticLandscape(seed=11), 25, POLICIES["eagle1"](), POLICIES["eagle2"](max_depth=12))
+    seen = read(page)
+    for i, (side, draft) in enumerate((("static", pair.static), ("dynamic", pair.dynamic))):
+        worth = dict(zip(draft.tree.paths, draft.tree.values.tolist(), strict=True))
+        assert {path: node[2] for path, node in seen[side].items()} == {path_name(path): worth[path] for path in draft.order}
+        assert seen["expected"][i] == float(f"{draft.tree.expected_accepted:.2f}")
+    assert seen["gain"] == f"+{pair.gain * 100:.0f}%" and "25 of 25" in seen["phase"]
+    assert page.errors == [] and not [url for url in page.requests if "127.0.0.1" not in url and not url.startswith(("blob", "data"))]
+
+
+def test_a_step_keeps_one_more_node_in_both_trees_and_moves_none(stage):
+    page = stage("step=10")
+    before = read(page)
+    part(page, "stage-next").click()
+    after = read(page)
+    for side in ("static", "dynamic"):
+        assert len(before[side]) == 10 and len(after[side]) == 11
+        assert {path: after[side][path] for path in before[side]} == before[side]
+    assert after["expected"][0] > before["expected"][0] and after["expected"][1] > before["expected"][1]
+    assert after["sentence"] != before["sentence"] and "is kept" in after["sentence"]
+
+
+def test_back_undoes_next_exactly_and_first_and_last_reach_the_ends(stage):
+    page = stage("step=10")
+    before = read(page)
+    part(page, "stage-next").click()
+    part(page, "stage-back").click()
+    assert read(page) == before
+    part(page, "stage-first").click()
+    empty = read(page)
+    assert (empty["static"], empty["expected"], empty["gain"]) == ({}, [0, 0], "0%")
+    part(page, "stage-back").click()
+    assert read(page) == empty
+    part(page, "stage-last").click()
+    assert len(read(page)["dynamic"]) == 25
+
+
+def test_dragging_the_budget_redraws_during_the_drag_and_moves_nothing_within_a_tier(stage):
+    page = stage("budget=12")
+    before = read(page)
+    for budget in (13, 20, 32):
+        during = drag_to(page, "stage-budget", budget)
+        assert len(during["static"]) == len(during["dynamic"]) == budget and during["step"] == str(budget)
+        for side in ("static", "dynamic"):
+            assert {path: during[side][path] for path in before[side]} == before[side]
+
+
+def test_crossing_a_tier_glides_by_identity_and_keeps_every_node(stage):
+    page = stage("budget=32")
+    before = read(page)
+    drag_to(page, "stage-budget", 40)
+    after = glided(page)
+    assert len(after["dynamic"]) == 40 and set(before["dynamic"]) <= set(after["dynamic"])
+
+
+def test_scrubbing_steps_both_trees_alike(stage):
+    page = stage("budget=25")
+    for step in (3, 17, 0, 25):
+        seen = drag_to(page, "stage-step", step)
+        assert len(seen["static"]) == len(seen["dynamic"]) == step
+
+
+def test_python_hears_of_a_release_and_a_preset_is_followed(stage):
+    page = stage("budget=25")
+    drag_to(page, "stage-budget", 30)
+    part(page, "stage-budget").dispatch_event("change")
+    page.get_by_text("python sees budget 30 step 30").wait_for()
+    assert read(page)["budget"] == "30"
+    page.get_by_role("button", name="preset").click()
+    page.get_by_text("python sees budget 10 step 10").wait_for()
+    assert len(read(page)["dynamic"]) == 10
+
+
+def test_zoom_and_pan_survive_a_step_a_budget_change_and_a_report(stage):
+    page = stage("budget=25")
+    part(page, "stage-zoom-in").click()
+    part(page, "stage-zoom-in").click()
+    before = read(page)
+    part(page, "stage-back").click()
+    drag_to(page, "stage-budget", 28)
+    part(page, "stage-budget").dispatch_event("change")
+    page.get_by_text("python sees budget 28").wait_for()
+    after = read(page)
+    assert {path: after["dynamic"][path] for path in before["dynamic"]} == before["dynamic"]
+    part(page, "stage-fit").click()
+    assert read(page)["dynamic"]["0"] != before["dynamic"]["0"]
