@@ -41,9 +41,7 @@ def _eagle(budget: int, top_k: int, max_depth: int) -> EngineFlags:
 
 
 def _sglang(budget: int, top_k: int, max_depth: int) -> EngineFlags:
-    text = (
-        f"--speculative-num-steps {max_depth} --speculative-eagle-topk {top_k} --speculative-num-draft-tokens {budget + 1}"
-    )
+    text = f"--speculative-num-steps {max_depth} --speculative-eagle-topk {top_k} --speculative-num-draft-tokens {budget + 1}"
     return EngineFlags("SGLang", text, "num-draft-tokens counts the root; num-steps is our max_depth")
 
 

@@ -1,0 +1,48 @@
+"""Recorded cycles replayed under any policy and budget: the tree drafted there, and what the target makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .policies import Draft
+from .recording import RecordedCycle
+from .tree import DraftTree
+
+
+@dataclass(frozen=True)
+class Pass:
+    """One replayed verify pass: ``budget`` nodes drafted (root not counted), levels, nodes on the widest level.
+
+    ``expected`` accepted tokens by the drafter's confidences, ``accepted`` by the target's text; bonus not counted in either.
+    """
+
+    budget: int
+    depth: int
+    width: int
+    expected: float
+    accepted: int
+
+
+def kept_at(draft: Draft, budget: int) -> DraftTree:
+    """The tree of the first ``budget`` nodes in reveal order (all of them where there are fewer).
+
+    Law: for a nested policy it is the tree drafted with that budget.
+    """
+    return draft.pool.keep(draft.order[:budget])
+
+
+def replay(cycle: RecordedCycle, tree: DraftTree) -> Pass:
+    """What this tree would have got in a recorded cycle."""
+    levels = np.bincount(tree.depths)[1:]
+    width = int(levels.max()) if len(levels) else 0
+    return Pass(tree.budget, tree.depth, width, tree.expected_accepted, cycle.verdict(tree).accept_length)
+
+
+def tau(passes: Sequence[Pass]) -> tuple[float, float]:
+    """Tokens a pass, expected and measured: 1 (bonus) + mean expected, 1 + mean accepted; raises ``ValueError`` without a pass."""
+    if not passes:
+        raise ValueError("passes: none given, at least one is needed")
+    return 1 + float(np.mean([one.expected for one in passes])), 1 + float(np.mean([one.accepted for one in passes]))

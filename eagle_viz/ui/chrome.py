@@ -1,0 +1,59 @@
+"""What frames every view: style sheet, header with its tabs, sentences about the URL, errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from html import escape
+from pathlib import Path
+
+import streamlit as st
+
+from ..core.landscape import NotRecordedError
+from . import session
+from .settings import VIEWS, Settings
+
+STYLE = Path(__file__).with_name("page.css")
+TAGLINE = "Every node costs one more position to verify. Where should the budget go?"
+
+
+def style() -> None:
+    """The page's style sheet, from the package."""
+    st.html(STYLE)
+
+
+def header(settings: Settings) -> None:
+    """Name, question, and the views as tabs."""
+    if settings.hides("header"):
+        return
+    with st.container(key="header", horizontal=True, vertical_alignment="center"):
+        st.html(f'<div class="brand"><h1>Draft tree lab</h1><p>{TAGLINE}</p></div>')
+        st.segmented_control(
+            "View", list(VIEWS), format_func=VIEWS.get, label_visibility="collapsed", required=True, **session.bind("view")
+        )
+
+
+def notes(settings: Settings) -> None:
+    """Say what of the opened link could not be taken as it stood."""
+    if session.notes() and not settings.hides("notes"):
+        items = "".join(f"<li>{escape(note)}</li>" for note in session.notes())
+        st.html(f'<div class="notes" role="status" data-testid="url-notes"><b>About this link</b><ul>{items}</ul></div>')
+
+
+@contextmanager
+def in_one_sentence() -> Iterator[None]:
+    """Whatever bad input raises inside becomes one sentence on the page; nothing else is lost."""
+    try:
+        yield
+    except (ValueError, NotRecordedError) as error:
+        say(str(error))
+
+
+def say(sentence: str) -> None:
+    """One sentence in a quiet box."""
+    st.html(f'<div class="notes" role="status" data-testid="page-sentence">{escape(sentence)}</div>')
+
+
+def card_title(title: str, aside: str = "") -> None:
+    """The heading of a card, with a gray remark behind it."""
+    st.html(f'<h3 class="card-title">{escape(title)} <span>{escape(aside)}</span></h3>')

@@ -1,0 +1,130 @@
+"""The settings column: source, landscape, policies, presets."""
+
+from __future__ import annotations
+
+import secrets
+from html import escape
+
+import streamlit as st
+
+from ..core.policies import POLICIES
+from . import chrome, session, world
+from .presets import PRESETS, changes_by_name
+from .settings import PROPERTIES, SOURCES, Settings, base_of
+
+
+def column(settings: Settings) -> None:
+    """The whole column for the lab."""
+    st.segmented_control(
+        "Source",
+        list(SOURCES),
+        format_func=SOURCES.get,
+        label_visibility="collapsed",
+        required=True,
+        width="stretch",
+        **session.bind("source"),
+    )
+    {"synthetic": _synthetic, "levels": _levels, "recording": _recording}[settings.source](settings)
+    _policies()
+    with st.expander("More settings"):
+        _more(settings)
+    try_this(settings)
+
+
+def _slider(name: str, label: str, step: float, **more: object) -> None:
+    row = PROPERTIES[name]
+    low, high = (row.kind(row.low), row.kind(row.high))
+    st.slider(label, low, high, step=row.kind(step), **more, **session.bind(name))
+
+
+def _synthetic(settings: Settings) -> None:
+    _slider(
+        "sharpness", "Sharpness", 0.05, format="%.2f", help="How unequal a node's candidates are: 0.1 open-ended, 4 predictable."
+    )
+    st.html('<div class="ends"><span>open-ended</span><span>predictable</span></div>')
+    with st.container(key="seed-row", horizontal=True, vertical_alignment="bottom"):
+        row = PROPERTIES["seed"]
+        st.number_input("Seed", int(row.low), int(row.high), step=1, **session.bind("seed"))
+        st.button("Redraw", key="redraw", on_click=lambda: session.change(seed=secrets.randbelow(10**6)), help="Another seed")
+    _slider("branching", "Candidates per node", 1)
+
+
+def _levels(settings: Settings) -> None:
+    st.text_area(
+        "Confidences by rank",
+        height=110,
+        max_chars=PROPERTIES["levels"].length,
+        help="Most confident first; levels separated by /; the last level serves all deeper ones. Example: 0.9 0.05 / 0.8 0.1",
+        **session.bind("levels"),
+    )
+
+
+def recording_column(settings: Settings) -> None:
+    """The column of the view on recorded text."""
+    _recording(settings)
+    _policies()
+    with st.expander("More settings"):
+        _more(settings)
+
+
+def _recording(settings: Settings) -> None:
+    names = world.recordings()
+    if not names:
+        st.html('<p class="quiet">No recording is shipped in models/recordings yet.</p>')
+        return
+    if settings.recording not in names:
+        session.change(recording=names[0], position=0)
+    titles = {name: name.replace("-", " ") for name in names}
+    st.selectbox("Recorded text", names, format_func=titles.get, **session.bind("recording", also=lambda _: {"position": 0}))
+    last = len(world.read_recording(session.current().recording).cycles) - 1
+    if session.current().position > last:
+        session.change(position=last)
+    if last:
+        st.slider("Position in the text (cycle)", 0, last, **session.bind("position"))
+    _words_before()
+
+
+def _words_before() -> None:
+    """The end of the text before the root, and the root."""
+    now = session.current()
+    with chrome.in_one_sentence():
+        text = world.read_recording(now.recording)
+        words, root = text.words_before(now.position)[-160:], text.root_text(now.position)
+        st.html(f'<p class="words" data-testid="words-before">…{escape(words)}<b>{escape(root)}</b></p>')
+
+
+def _policies() -> None:
+    titles = {name: policy.title for name, policy in POLICIES.items()}
+    st.selectbox("Static drafter (gray)", list(titles), format_func=titles.get, **session.bind("static"))
+    st.selectbox("Dynamic drafter (blue)", list(titles), format_func=titles.get, **session.bind("dynamic"))
+
+
+def _more(settings: Settings) -> None:
+    _slider("top_k", "top_k: width of EAGLE-2's frontier", 1)
+    _slider("max_depth", "max_depth: levels below the root", 1)
+    if settings.source == "synthetic":
+        _slider("coverage", "Coverage: mass the candidates hold together", 0.05)
+
+
+def try_this(settings: Settings) -> None:
+    """The presets as buttons, and the sentence of the one that is on."""
+    with st.container(key="try-this"):
+        st.html("<b>Try this</b>")
+        with st.container(horizontal=True, gap="small"):
+            _buttons(settings, first=True)
+        if settings.preset in PRESETS:
+            st.html(f'<p class="sentence" data-testid="preset-sentence">{PRESETS[settings.preset].sentence}</p>')
+        with st.expander("More to try"), st.container(horizontal=True, gap="small"):
+            _buttons(settings, first=False)
+
+
+def _buttons(settings: Settings, first: bool) -> None:
+    for name, preset in PRESETS.items():
+        if preset.first == first:
+            kind = "primary" if name == settings.preset else "secondary"
+            st.button(preset.title, key=f"preset_{name}", type=kind, on_click=choose, args=(name,))
+
+
+def choose(name: str) -> None:
+    """Start from a preset (callback)."""
+    session.restart(base_of(name, changes_by_name()))

@@ -1,0 +1,196 @@
+"""The lab: two trees on one landscape, and what the budget buys."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ..core.readout import misspent, per_depth, sweep_probability
+from ..stage import stage, stage_state
+from ..stage.trace import tier_of
+from ..view import figures
+from . import chrome, controls, session, share, tour, world
+from .settings import ALL_STEPS, PROPERTIES, Settings, scene
+
+MOST = int(PROPERTIES["budget"].high)
+CHART = {"displayModeBar": False, "scrollZoom": False}
+INTRO = (
+    "A small drafter guesses a tree of tokens; the large model checks the whole tree in one pass and keeps the path it agrees "
+    "with. A node is worth the <b>product of the confidences on its path</b>, and these products add up to the tokens you can "
+    "expect to be accepted. <b class='static'>Gray</b> spends the budget on one fixed shape, <b class='dynamic'>blue</b> on the "
+    "largest products."
+)
+
+
+def panel(settings: Settings) -> None:
+    """Settings on the left, stage and charts on the right."""
+    if settings.hides("settings"):
+        _right(settings)
+        return
+    with st.container(key="lab"):
+        left, right = st.columns([1, 4.1], gap="medium")
+        with left, st.container(key="settings"):
+            controls.column(settings)
+        with right:
+            _right(session.current())
+
+
+def _right(settings: Settings) -> None:
+    if not settings.hides("intro"):
+        with st.container(key="intro"):
+            st.html(f'<p class="intro">{INTRO}</p>')
+            tour.invitation(settings)
+    stage_and_readouts(settings)
+    if not settings.hides("charts"):
+        with st.container(key="charts"), chrome.in_one_sentence():
+            if settings.source == "synthetic":
+                _population(settings)
+            share.panel(settings)
+
+
+def stage_and_readouts(settings: Settings) -> None:
+    """The stage, and under it the second row of numbers with the two charts."""
+    st.session_state["drawn"] = _drawn(settings)
+    stage_panel()
+    if not settings.hides("charts"):
+        with st.container(key="charts-first"), chrome.in_one_sentence():
+            _readouts(settings)
+            _charts(settings)
+
+
+def _drawn(settings: Settings) -> Settings:
+    """The settings that anything outside the stage depends on."""
+    return settings.but(step=ALL_STEPS, mode="nodes")
+
+
+@st.fragment
+def stage_panel() -> None:
+    """The stage. Reruns alone while one steps or holds its sharpness; with the whole page when a slider is let go."""
+    settings = scene(session.current())
+    held = stage_state("stage")
+    dragging = held is not None and held.dragging
+    with chrome.in_one_sentence():
+        static, dynamic = world.sides(settings)
+        tier = tier_of(settings.budget) if dragging else tier_of(world.most_budget(settings))
+        drawn = world.trace(world.World.of(settings), static, dynamic, tier, settings.budget)
+        stage(
+            drawn,
+            budget=settings.budget,
+            step=settings.budget if settings.step == ALL_STEPS else settings.step,
+            mode=settings.mode,
+            live_sharpness=settings.sharpness if settings.source == "synthetic" else None,
+            max_budget=MOST,
+            follow=session.follow(),
+            on_change=remember,
+            key="stage",
+        )
+    session.finish()
+    if not dragging and _drawn(session.current()) != st.session_state["drawn"]:
+        st.rerun()
+
+
+def remember() -> None:
+    """Take over what the stage reports (callback)."""
+    now = stage_state("stage")
+    changes = {"budget": now.budget, "step": ALL_STEPS if now.step >= now.budget else now.step, "mode": now.mode}
+    if now.sharpness is not None:
+        changes["sharpness"] = PROPERTIES["sharpness"].clamp(now.sharpness)
+    session.change(**changes)
+
+
+def _readouts(settings: Settings) -> None:
+    """The second row of numbers: what was misspent, the sweep, depth and draft passes."""
+    key = world.World.of(settings)
+    static, dynamic = (world.draft(key, side, settings.budget) for side in world.sides(settings))
+    wasted = len(misspent(static, dynamic))
+    rows = [
+        (
+            "Misspent static nodes",
+            f"{wasted}",
+            f"<i>of {static.budget}</i>",
+            "worth less than anything the dynamic tree keeps",
+            "misspent",
+        ),
+        _pair(
+            "Some path accepted to its end", sweep_probability(static.tree), sweep_probability(dynamic.tree), "not the objective"
+        ),
+        _pair("Deepest guess", static.tree.depth, dynamic.tree.depth, "levels below the root"),
+        _pair("Draft passes", static.passes, dynamic.passes, "each costs time before the verify pass"),
+    ]
+    cells = "".join(_cell(*row) for row in rows)
+    st.html(f'<div class="readouts">{cells}</div>')
+
+
+def _pair(title: str, static: float, dynamic: float, remark: str) -> tuple[str, str, str, str, str]:
+    number = (lambda value: f"{value:.2f}") if isinstance(static, float) else str
+    return (
+        title,
+        f'<b class="static">{number(static)}</b>',
+        f'<b class="dynamic">{number(dynamic)}</b>',
+        remark,
+        title.split()[0].lower(),
+    )
+
+
+def _cell(title: str, first: str, second: str, remark: str, name: str) -> str:
+    return f'<div data-testid="readout-{name}"><h4>{title}</h4><p>{first} <span>{second}</span></p><small>{remark}</small></div>'
+
+
+def _charts(settings: Settings) -> None:
+    key, sides = world.World.of(settings), world.sides(settings)
+    names = (sides[0].title, sides[1].title)
+    left, right = st.columns([1.9, 1], gap="small")
+    with left, st.container(key="card-curve", border=True):
+        chrome.card_title("Expected accepted against budget", "tokens per pass, bonus not counted; click to set the budget")
+        most = world.most_budget(settings)
+        curves = [world.curve(key, side, most) for side in sides]
+        chart = f"curve-{settings.budget}"
+        st.plotly_chart(
+            figures.budget_curve(*curves, settings.budget, names, most),
+            theme=None,
+            config=CHART,
+            key=chart,
+            on_select=lambda: take_budget(chart),
+            selection_mode="points",
+            alt="Expected accepted tokens of both trees against the budget",
+        )
+    with right, st.container(key="card-depth", border=True):
+        chrome.card_title("By depth", "where the tokens come from")
+        trees = [world.draft(key, side, settings.budget).tree for side in sides]
+        st.plotly_chart(
+            figures.by_depth(*map(per_depth, trees), names),
+            theme=None,
+            config=CHART,
+            key="depth",
+            alt="Expected accepted tokens of both trees by level",
+        )
+
+
+def take_budget(chart: str) -> None:
+    """A click on the curve moves the budget (callback)."""
+    points = st.session_state[chart].selection.points
+    if points:
+        budget = PROPERTIES["budget"].clamp(points[0]["x"])
+        session.restart(session.current().but(budget=budget, step=ALL_STEPS))
+
+
+def _population(settings: Settings) -> None:
+    args = (settings.budget, settings.branching, settings.coverage, settings.top_k, settings.max_depth)
+    rows, here = world.gains(*args), world.gain_here(settings.sharpness, *args)
+    with st.container(key="card-population", border=True):
+        chrome.card_title("Not just this seed", f"mean gain of EAGLE-2 over 200 seeds, budget {settings.budget}")
+        text, chart = st.columns([1, 1.9], gap="medium")
+        text.html(
+            f'<p class="claim" data-testid="population">At sharpness {settings.sharpness:g} EAGLE-2 gets '
+            f"<b class='dynamic'>{here.eagle2:.2f}</b> tokens a pass, EAGLE-1's shape <b class='static'>{here.eagle1:.2f}</b> "
+            f"({here.gain_over_eagle1:+.0%}), the best shape that never looks at the context {here.best_static:.2f} "
+            f"({here.gain_over_static:+.0%}).</p><p>The second gain is what <em>looking</em> buys: dynamic wins exactly as much as "
+            "contexts differ from the average one. The rest of the first is a better average shape.</p>"
+        )
+        with chart:
+            st.plotly_chart(
+                figures.gain_against_sharpness(rows, here),
+                theme=None,
+                config=CHART,
+                key="population",
+                alt="Mean gain of EAGLE-2 in percent against sharpness",
+            )

@@ -1,0 +1,76 @@
+"""Presets: a name for the URL, a button, a sentence that says what to try and what it shows, and the settings it starts from.
+
+Every number in a sentence is checked against the core in tests/ui/test_presets.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .settings import MISCONCEPTION
+
+
+@dataclass(frozen=True)
+class Preset:
+    """``changes`` are settings against the page's defaults; ``first``: shown at once, the others behind "More"."""
+
+    title: str
+    sentence: str
+    changes: Mapping[str, object]
+    first: bool = False
+
+
+PRESETS: dict[str, Preset] = {
+    "sharp": Preset(
+        "Sharp, 2.5",
+        "At most places one word is nearly certain. EAGLE-2 follows it twelve levels down; EAGLE-1's shape stops at level 5 and "
+        "spends the rest on siblings worth next to nothing: 6.07 against 4.33 tokens. Step through it and watch the gain climb.",
+        {"sharpness": 2.5},
+        first=True,
+    ),
+    "flat": Preset(
+        "Flat, 0.8",
+        "The same seed with its confidences levelled out. Both trees go wide and shallow and look alike: 2.88 against 2.77 tokens, "
+        "4 % more. There is little to adapt to.",
+        {"sharpness": 0.8},
+        first=True,
+    ),
+    "sweep": Preset(
+        "Not the clean sweep",
+        "The blue chain, 0.90, 0.72, 0.55, 0.40, is accepted to its end only 40 % of the time, and is worth 2.57 tokens. The "
+        "gray tree makes a clean sweep certain, and is worth 1.00. Count tokens, not sweeps.",
+        {"source": "levels", "levels": MISCONCEPTION, "budget": 4, "static": "max_sweep", "dynamic": "best_first"},
+        first=True,
+    ),
+    "chain": Preset(
+        "One sure chain",
+        "Every next word is 97 % certain. EAGLE-2 puts all 12 nodes into one chain worth 9.90 tokens; EAGLE-1's shape has five "
+        "levels and gets 4.64.",
+        {"source": "levels", "levels": "0.97 0.01 0.01 0.005", "budget": 12},
+    ),
+    "ties": Preset(
+        "Ties",
+        "All confidences are powers of one half, so eight nodes tie at 1/16 and five of them fit. The order is strict (value, then "
+        "shallower, then earlier): every machine keeps the same five, worth 1.81 in all.",
+        {"source": "levels", "levels": "0.5 0.25 0.125 0.0625", "budget": 12},
+    ),
+    "tail": Preset(
+        "Heavy tail",
+        "Ten candidates, none of them likely: the next word is open. The tree turns wide and two levels deep, 1.14 against 0.68 "
+        "tokens. Choose Best static shape for gray: it gets 1.14 too, so here the gain is a better shape, not a look at the "
+        "context.",
+        {"source": "levels", "levels": "0.16 0.13 0.11 0.1 0.09 0.08 0.07 0.06 0.05 0.04"},
+    ),
+    "average": Preset(
+        "Static wins",
+        "Every context is the average one, so the best static shape is the best tree there is: 2.71 tokens. EAGLE-2 with a "
+        "frontier of 3 gets 2.64 because its beam is too narrow. Raise top_k to 10 under More settings and it ties.",
+        {"source": "levels", "levels": "0.6 0.2 0.1 0.05", "static": "best_static", "top_k": 3},
+    ),
+}
+
+
+def changes_by_name() -> dict[str, Mapping[str, object]]:
+    """What ``settings.parse`` and ``settings.to_query`` need to know of the presets."""
+    return {name: preset.changes for name, preset in PRESETS.items()}

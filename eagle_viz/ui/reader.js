@@ -1,0 +1,92 @@
+// The answer with its cycles, and a strip of what each cycle's trees looked like. It shows and reports a click; it decides nothing.
+
+const ROWS = [["accepted", "accepted"], ["depth", "depth"], ["width", "width"]];
+
+function make(tag, name, text) {
+  const element = document.createElement(tag);
+  if (name) element.className = name;
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function tokenOf(token) {
+  const element = make("span", `token ${token.kind}`, token.text);
+  element.title = token.hint;
+  return element;
+}
+
+function cycleOf(cycle, index, selected) {
+  const element = make("span", "cycle");
+  element.dataset.cycle = index;
+  element.setAttribute("role", "button");
+  element.setAttribute("aria-pressed", index === selected);
+  element.setAttribute("aria-label", cycle.label);
+  element.tabIndex = index === selected ? 0 : -1;
+  element.classList.toggle("selected", index === selected);
+  element.classList.toggle("harvest", cycle.harvest);
+  element.append(...cycle.tokens.map(tokenOf));
+  if (cycle.harvest) element.append(make("sup", "count", cycle.produced));
+  return element;
+}
+
+function textOf(data) {
+  const text = make("div", "text");
+  text.append(make("span", "token given", data.before));
+  text.append(...data.cycles.map((cycle, index) => cycleOf(cycle, index, data.selected)));
+  return text;
+}
+
+function barsOf(cycle, field, most) {
+  const pair = make("span", "pair");
+  for (const side of ["static", "dynamic"]) {
+    const bar = make("i", side);
+    bar.style.height = `${(100 * cycle[side][field]) / most}%`;
+    pair.append(bar);
+  }
+  return pair;
+}
+
+function stripOf(data) {
+  const strip = make("div", "strip");
+  for (const [field, title] of ROWS) {
+    const most = Math.max(1, ...data.cycles.flatMap((cycle) => [cycle.static[field], cycle.dynamic[field]]));
+    const row = make("div", "row");
+    row.append(make("b", "", `${title}, up to ${most}`));
+    const bars = make("div", "bars");
+    data.cycles.forEach((cycle, index) => {
+      const pair = barsOf(cycle, field, most);
+      pair.dataset.cycle = index;
+      pair.title = cycle.label;
+      pair.classList.toggle("selected", index === data.selected);
+      bars.append(pair);
+    });
+    row.append(bars);
+    strip.append(row);
+  }
+  return strip;
+}
+
+function listen(root, data, choose) {
+  root.onclick = (event) => {
+    const hit = event.target.closest("[data-cycle]");
+    if (hit) choose(Number(hit.dataset.cycle));
+  };
+  root.onkeydown = (event) => {
+    const moves = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+    const target = { Home: 0, End: data.cycles.length - 1 }[event.key] ?? data.selected + (moves[event.key] ?? 0);
+    if (!(event.key in moves) && event.key !== "Home" && event.key !== "End") return;
+    event.preventDefault();
+    choose(Math.min(Math.max(target, 0), data.cycles.length - 1));
+  };
+}
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".reader");
+  const hadFocus = root.contains(root.getRootNode().activeElement);
+  const scrolled = root.querySelector(".text")?.scrollTop ?? 0;
+  root.replaceChildren(textOf(data), stripOf(data));
+  root.querySelector(".text").scrollTop = scrolled;
+  const current = root.querySelector(".cycle.selected");
+  if (hadFocus && current) current.focus();
+  listen(root, data, (cycle) => setTriggerValue("cycle", cycle));
+}

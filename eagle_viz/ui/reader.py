@@ -1,0 +1,83 @@
+"""The answer of a recording with its cycles marked, as a small component: click a cycle, and the stage shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.resources import files
+
+import streamlit as st
+
+from ..core.recording import Recording
+from ..core.replay import Pass
+from ..core.tree import Path
+
+HARVEST = 6
+"""Tokens of one pass (bonus counted) from which on a stretch is marked."""
+
+
+def reader(data: dict, choose: Callable[[int], None], key: str = "reader") -> None:
+    """Draw the answer; ``choose`` is called with the number of a cycle that was clicked, before the page reruns."""
+
+    def clicked() -> None:
+        cycle = st.session_state[key].get("cycle")
+        if cycle is not None:
+            choose(int(cycle))
+
+    _component()(data=data, key=key, on_cycle_change=clicked)
+
+
+@cache
+def _component() -> Callable:
+    here = files(__package__)
+    read = {kind: (here / f"reader.{kind}").read_text(encoding="utf-8") for kind in ("js", "css")}
+    return st.components.v2.component("eagle_viz.reader", html='<div class="reader"></div>', **read)
+
+
+def reader_data(recording: Recording, static: Sequence[Pass], dynamic: Sequence[Pass], selected: int) -> dict:
+    """What the component draws: the text before the first cycle, then each cycle's tokens and both trees' numbers there."""
+    ends = [recording.answer_index(cycle) for cycle in range(1, len(recording.cycles))] + [recording.answer_length - 1]
+    cycles = []
+    for number, (end, still, moving) in enumerate(zip(ends, static, dynamic, strict=True)):
+        tokens = cycle_tokens(recording, number, end)
+        produced = sum(token["kind"] != "plain" for token in tokens)
+        cycles.append(
+            {
+                "tokens": tokens,
+                "produced": produced,
+                "harvest": produced >= HARVEST,
+                "label": f"Cycle {number + 1}: {produced} tokens. {_shape('static', still)}; {_shape('dynamic', moving)}.",
+                "static": vars(still),
+                "dynamic": vars(moving),
+            }
+        )
+    return {"before": recording.words_before(0) + recording.root_text(0), "cycles": cycles, "selected": selected}
+
+
+def cycle_tokens(recording: Recording, number: int, end: int) -> list[dict]:
+    """The answer's tokens after a cycle's root up to index ``end``: accepted drafts of its leader, then the bonus."""
+    cycle, first = recording.cycles[number], recording.answer_index(number) + 1
+    path = cycle.verdicts[0].path if cycle.verdicts else ()
+    tokens = []
+    for index in range(first, end + 1):
+        depth = index - first + 1
+        kind = "accepted" if depth <= len(path) else "bonus" if depth == len(path) + 1 and cycle.verdicts else "plain"
+        hint = _price(recording, number, path[:depth]) if kind == "accepted" else _HINTS[kind]
+        tokens.append({"text": recording.pieces[index], "kind": kind, "hint": hint})
+    return tokens
+
+
+_HINTS = {"bonus": "bonus: the target's own token after the last accepted one", "plain": "not part of a recorded cycle"}
+
+
+def _price(recording: Recording, number: int, path: Path) -> str:
+    land = recording.cycles[number].landscape
+    value, confidence = 1.0, 1.0
+    for depth, rank in enumerate(path):
+        confidence = float(land.expand([path[:depth]])[0].confidences[rank])
+        value *= confidence
+    return f"accepted draft: confidence {confidence:.2f}, path product {value:.2f}, rank {path[-1]} among its siblings"
+
+
+def _shape(side: str, one: Pass) -> str:
+    return f"{side} tree {one.depth} deep, {one.width} wide, {one.accepted} accepted"

@@ -1,0 +1,78 @@
+"""The one place where settings live while the page is open: URL -> settings -> widgets, and back into the URL."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from .presets import changes_by_name
+from .settings import PROPERTIES, Settings, parse, to_query
+
+_SETTINGS, _NOTES, _WRITTEN, _FOLLOW = "settings", "notes", "written", "follow"
+
+
+def begin() -> Settings:
+    """Settings of this run. The URL speaks first, and again when it is not what the page wrote (back button, edited link)."""
+    query = st.query_params.to_dict()
+    if _SETTINGS not in st.session_state or query != st.session_state[_WRITTEN]:
+        st.session_state[_SETTINGS], st.session_state[_NOTES] = parse(query, changes_by_name())
+        st.session_state[_WRITTEN] = query
+        st.session_state[_FOLLOW] = st.session_state.get(_FOLLOW, 0) + 1
+    return current()
+
+
+def current() -> Settings:
+    """The settings as they are now, also inside callbacks."""
+    return st.session_state[_SETTINGS]
+
+
+def notes() -> list[str]:
+    """What had to be changed in the URL that was opened, a sentence each."""
+    return st.session_state[_NOTES]
+
+
+def follow() -> int:
+    """Rises whenever the stage must take the settings' step and budget again."""
+    return st.session_state[_FOLLOW]
+
+
+def finish() -> None:
+    """Put the settings into the URL (at the end of a run, so that a click costs one change of it)."""
+    query = to_query(current(), changes_by_name())
+    if query != st.query_params.to_dict():
+        st.query_params.from_dict(query)
+    st.session_state[_WRITTEN] = query
+
+
+def change(**changes: object) -> None:
+    """Change settings from a callback; the sentences about the URL have been read by then."""
+    st.session_state[_SETTINGS] = current().but(**changes)
+    st.session_state[_NOTES] = []
+
+
+def restart(settings: Settings) -> None:
+    """Replace all settings (a preset, a tour stop) and make the stage take them."""
+    st.session_state[_SETTINGS] = settings
+    st.session_state[_NOTES] = []
+    st.session_state[_FOLLOW] += 1
+
+
+def widget_key(name: str) -> str:
+    """The session key of the widget of a setting."""
+    return f"set_{name}"
+
+
+def bind(name: str, also: Callable[[object], dict[str, object]] | None = None) -> dict[str, object]:
+    """``key`` and ``on_change`` for the widget of setting ``name``, which shows the setting now and changes it when moved.
+
+    ``also`` gives further changes that follow from the new value.
+    """
+    key = widget_key(name)
+    st.session_state[key] = getattr(current(), name)
+
+    def moved() -> None:
+        value = PROPERTIES[name].clamp(st.session_state[key])
+        change(**{name: value}, **(also(value) if also else {}))
+
+    return {"key": key, "on_change": moved}

@@ -1,0 +1,72 @@
+"""Take it with you: the tree as engine flags, as an embedded page, as files."""
+
+from __future__ import annotations
+
+from html import escape
+from urllib.parse import urlencode, urlsplit, urlunsplit
+
+import streamlit as st
+
+from ..core.engine_flags import engine_flags
+from . import chrome, world
+from .presets import changes_by_name
+from .settings import Settings, to_query
+
+EMBED_HIDES = "header,settings,intro,charts"
+
+
+def panel(settings: Settings) -> None:
+    """Three small cards below the charts."""
+    with st.container(key="card-share", border=True):
+        chrome.card_title("Take it with you", "link, SVG, PNG, JSON, CSV and an offline player are in the stage's own menu")
+        flags, embed, files = st.columns([1.5, 1.5, 1], gap="medium")
+        with flags:
+            _flags(settings)
+        with embed:
+            _embed(settings)
+        with files:
+            _files(settings)
+
+
+def _flags(settings: Settings) -> None:
+    st.html("<h4>This tree in an engine</h4>")
+    if settings.dynamic != "eagle2":
+        st.html('<p class="quiet">Engines build EAGLE-2 trees; choose EAGLE-2 as the dynamic drafter.</p>')
+        return
+    with chrome.in_one_sentence():
+        for flags in engine_flags(settings.budget, settings.top_k, settings.max_depth):
+            st.html(f'<p class="quiet"><b>{flags.engine}</b>: {escape(flags.counting)}</p>')
+            st.code(flags.text, language=None, wrap_lines=True)
+
+
+def embed_code(address: str, settings: Settings) -> str:
+    """The iframe that shows these settings, without the page's frame."""
+    query = {"embed": "true"} | to_query(settings.but(hide=EMBED_HIDES, tour=0), changes_by_name())
+    source = urlunsplit((*urlsplit(address)[:3], urlencode(query), ""))
+    return f'<iframe src="{escape(source)}" width="100%" height="680" style="border:0" title="Draft tree lab"></iframe>'
+
+
+def _embed(settings: Settings) -> None:
+    st.html("<h4>This picture in a post</h4>")
+    st.code(embed_code(st.context.url or "http://localhost:8501/", settings), language=None, wrap_lines=True)
+    st.html('<p class="quiet"><b>hide</b> takes any of header, settings, intro, charts, notes.</p>')
+
+
+def _files(settings: Settings) -> None:
+    st.html("<h4>GraphML</h4>")
+    key = world.World.of(settings)
+    for name, side in zip(("static", "dynamic"), world.sides(settings), strict=True):
+        st.download_button(
+            f"{side.title}, {settings.budget} nodes",
+            data=lambda side=side: _graphml(key, side, settings.budget),
+            file_name=f"{name}-tree.graphml",
+            mime="application/xml",
+            key=f"graphml_{name}",
+            on_click="ignore",
+        )
+
+
+def _graphml(key: world.World, side: world.PolicyKey, budget: int) -> str:
+    from ..view.graphml import graphml  # networkx is only loaded when somebody asks for the file
+
+    return graphml(world.draft(key, side, budget).tree, world.landscape(key).token_text)

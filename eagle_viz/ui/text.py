@@ -1,0 +1,64 @@
+"""Real text: a recorded answer with its cycles, the trees of the chosen cycle, and what they got on the whole text."""
+
+from __future__ import annotations
+
+from html import escape
+
+import streamlit as st
+
+from ..core.recording import Recording
+from ..core.replay import tau
+from . import chrome, controls, lab, session, world
+from .reader import reader, reader_data
+from .settings import ALL_STEPS, Settings
+
+LEGEND = (
+    '<p class="legend"><span class="accepted">drafted and accepted</span> <span class="bonus">bonus</span> the target\'s own token '
+    "that ends each pass; <b class='dynamic'><sup>6</sup></b> marks passes that harvest six tokens or more. Click a cycle to see its "
+    "trees.</p>"
+)
+
+
+def panel(settings: Settings) -> None:
+    """Recording on the left, its answer and the stage on the right."""
+    if not world.recordings():
+        chrome.say(
+            "There is no recording in models/recordings yet: make one with `python -m eagle_viz record`, or use the synthetic lab."
+        )
+        return
+    with st.container(key="lab"):
+        left, right = st.columns([1, 4.1], gap="medium")
+        with left, st.container(key="settings"):
+            controls.recording_column(settings)
+        with right, chrome.in_one_sentence():
+            settings = session.current()
+            recording = world.read_recording(settings.recording)
+            _answer(recording, settings)
+            lab.stage_and_readouts(settings)
+
+
+def _answer(recording: Recording, settings: Settings) -> None:
+    with st.container(key="card-answer", border=True):
+        drafter = "the target itself (an upper bound)" if recording.drafter == "oracle" else recording.drafter
+        chrome.card_title(recording.title, f"{recording.kind}; drafted by {drafter}, verified by {recording.target}")
+        st.html(f'<p class="prompt">{escape(recording.prompt)}</p>{LEGEND}')
+        passes = [world.passes(settings.recording, side, settings.budget) for side in world.sides(settings)]
+        reader(reader_data(recording, *passes, settings.position), choose)
+        st.html(_tau_line(settings, passes))
+
+
+def choose(cycle: int) -> None:
+    """A cycle of the text was chosen (callback)."""
+    session.restart(session.current().but(position=cycle, step=ALL_STEPS))
+
+
+def _tau_line(settings: Settings, passes: list) -> str:
+    cells = []
+    for css, side, found in zip(("static", "dynamic"), world.sides(settings), passes, strict=True):
+        expected, measured = tau(found)
+        cells.append(
+            f"<div data-testid='tau-{css}'><h4>{side.title}: tokens a pass (tau)</h4><p><b class='{css}'>{measured:.2f}</b>"
+            f" <i>measured, {expected:.2f} expected</i></p></div>"
+        )
+    note = f"<div><small>{len(passes[0])} passes of this text replayed at budget {settings.budget}, bonus counted</small></div>"
+    return f'<div class="readouts three">{"".join(cells)}{note}</div>'

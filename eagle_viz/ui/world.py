@@ -1,0 +1,173 @@
+"""From settings to landscapes and drafts, each made once and cached; nothing handed out here may be changed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+
+from ..core import recording
+from ..core.landscape import Landscape, RankLandscape, SyntheticLandscape
+from ..core.policies import POLICIES, Draft, Policy
+from ..core.population import Population, population
+from ..core.readout import budget_curve, draft_up_to
+from ..core.replay import Pass, kept_at, replay
+from ..stage.trace import build_trace, tier_of
+from .settings import PROPERTIES, Settings, scene
+
+SHARPNESSES = (0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
+
+
+@dataclass(frozen=True)
+class World:
+    """The settings that decide a landscape, and no others: a cache key."""
+
+    source: str
+    seed: int = 0
+    sharpness: float = 0.0
+    branching: int = 0
+    coverage: float = 0.0
+    levels: str = ""
+    recording: str = ""
+    position: int = 0
+
+    @classmethod
+    def of(cls, settings: Settings) -> World:
+        """Only what this source looks at, so that other settings do not throw away what is cached."""
+        settings = scene(settings)
+        if settings.source == "levels":
+            return cls("levels", levels=settings.levels)
+        if settings.source == "recording":
+            return cls("recording", recording=settings.recording, position=settings.position)
+        return cls("synthetic", settings.seed, settings.sharpness, settings.branching, settings.coverage)
+
+    @property
+    def label(self) -> str:
+        """A short name for exports and descriptions."""
+        if self.source == "levels":
+            return f"levels {self.levels}"
+        if self.source == "recording":
+            return f"{self.recording}, position {self.position}"
+        return f"seed {self.seed}, sharpness {self.sharpness:g}, {self.branching} candidates a node"
+
+
+@dataclass(frozen=True)
+class PolicyKey:
+    """A policy's name with the two parameters the page offers: a cache key."""
+
+    name: str
+    top_k: int
+    max_depth: int
+
+    def policy(self) -> Policy:
+        """The policy; parameters that it does not have are left out."""
+        if self.name == "eagle2":
+            return POLICIES["eagle2"](top_k=self.top_k, max_depth=self.max_depth)
+        return POLICIES["best_first"](max_depth=self.max_depth) if self.name == "best_first" else POLICIES[self.name]()
+
+    @property
+    def title(self) -> str:
+        """The policy's name for people."""
+        return POLICIES[self.name].title
+
+
+def sides(settings: Settings) -> tuple[PolicyKey, PolicyKey]:
+    """The static and the dynamic policy of these settings."""
+    return (
+        PolicyKey(settings.static, settings.top_k, settings.max_depth),
+        PolicyKey(settings.dynamic, settings.top_k, settings.max_depth),
+    )
+
+
+def most_budget(settings: Settings) -> int:
+    """The largest budget worth computing ahead: all of them, or only a tier where a policy has to choose anew at each budget."""
+    nested = all(key.policy().nested for key in sides(settings))
+    return int(PROPERTIES["budget"].high) if nested else tier_of(settings.budget)
+
+
+def parse_levels(text: str) -> RankLandscape:
+    """Confidences by rank, levels separated by ``/``, the last serving all deeper levels; raises ``ValueError`` with one sentence.
+
+    >>> parse_levels("0.9 0.05 / 0.8, 0.1").confidences
+    ((0.9, 0.05), (0.8, 0.1))
+    """
+    try:
+        rows = [[float(word) for word in level.replace(",", " ").split()] for level in text.split("/")]
+    except ValueError as error:
+        raise ValueError(f"levels: {text[:60]!r} given, allowed are numbers from 0 to 1, levels separated by /") from error
+    return RankLandscape(rows)
+
+
+def recordings() -> list[str]:
+    """Names of the shipped recordings, those of a trained head first."""
+    return sorted(recording.shipped(), key=lambda name: (name.startswith("oracle"), name))
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def read_recording(name: str) -> recording.Recording:
+    """A shipped recording by name; raises ``ValueError`` naming those there are."""
+    shipped = recording.shipped()
+    if name not in shipped:
+        raise ValueError(f"recording: {name!r} given, allowed is one of {', '.join(shipped) or '(none is shipped yet)'}")
+    return recording.read(shipped[name])
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def landscape(world: World) -> Landscape:
+    """The landscape of these settings; raises ``ValueError`` with one sentence where they do not make one."""
+    if world.source == "levels":
+        return parse_levels(world.levels)
+    if world.source == "recording":
+        cycles = read_recording(world.recording).cycles
+        if not 0 <= world.position < len(cycles):
+            raise ValueError(f"position: {world.position} given, allowed is 0 to {len(cycles) - 1} in {world.recording}")
+        return cycles[world.position].landscape
+    return SyntheticLandscape(world.seed, world.sharpness, world.branching, world.coverage)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def draft(world: World, key: PolicyKey, budget: int) -> Draft:
+    """What the policy keeps of this budget, or all it scores where that is less."""
+    return draft_up_to(key.policy(), landscape(world), budget)[0]
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def curve(world: World, key: PolicyKey, most: int) -> np.ndarray:
+    """Expected accepted at budgets 0 .. ``most`` (or as far as the policy scores)."""
+    return budget_curve(key.policy(), landscape(world), most)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def _drafts(name: str, key: PolicyKey, budget: int) -> list[Draft]:
+    return [draft_up_to(key.policy(), cycle.landscape, budget)[0] for cycle in read_recording(name).cycles]
+
+
+@st.cache_resource(max_entries=256, show_spinner=False)
+def passes(name: str, key: PolicyKey, budget: int) -> list[Pass]:
+    """What a policy would have got in every cycle of a recording."""
+    ahead = int(PROPERTIES["budget"].high) if key.policy().nested else budget
+    drafts = zip(read_recording(name).cycles, _drafts(name, key, ahead), strict=True)
+    return [replay(cycle, kept_at(draft, budget)) for cycle, draft in drafts]
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def trace(world: World, static: PolicyKey, dynamic: PolicyKey, tier: int, budget: int) -> dict:
+    """What the stage draws. ``budget`` only matters to policies that choose anew at each budget."""
+    extra = {}
+    if world.source == "recording":
+        rec = read_recording(world.recording)
+        extra = {"root_text": rec.root_text(world.position), "continuation": rec.cycles[world.position].continuation}
+    return build_trace(landscape(world), static.policy(), dynamic.policy(), tier=tier, budget=budget, label=world.label, **extra)
+
+
+@st.cache_data(max_entries=64, show_spinner=False)
+def gains(budget: int, branching: int, coverage: float, top_k: int, max_depth: int) -> list[Population]:
+    """Two hundred seeds at each of nine sharpnesses (about 0.3 s)."""
+    return [population(sharpness, budget, branching, coverage, top_k, max_depth) for sharpness in SHARPNESSES]
+
+
+@st.cache_data(max_entries=256, show_spinner=False)
+def gain_here(sharpness: float, budget: int, branching: int, coverage: float, top_k: int, max_depth: int) -> Population:
+    """Two hundred seeds at one sharpness."""
+    return population(sharpness, budget, branching, coverage, top_k, max_depth)

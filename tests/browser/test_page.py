@@ -1,0 +1,220 @@
+"""The page in a real Chromium: what it shows is what the core computes, a link reopens it, and no link breaks it."""
+
+import re
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
+from eagle_viz.core.readout import misspent
+from eagle_viz.ui.settings import MISCONCEPTION
+from eagle_viz.ui.world import parse_levels
+
+EAGLE2 = POLICIES["eagle2"](top_k=10, max_depth=12)
+
+
+@pytest.fixture
+def lab(open_page, lab_url):
+    """Open the page with a query string and wait until the stage stands."""
+
+    def opened(query="", **options):
+        page = open_page(f"{lab_url}/?{query}", **options)
+        page.get_by_test_id("stage-gain").wait_for()
+        return page
+
+    return opened
+
+
+def number(page, name):
+    return float(re.search(r"[-+−]?[\d.]+", page.get_by_test_id(name).inner_text()).group().replace("−", "-"))
+
+
+def readouts(page):
+    return [number(page, f"stage-{name}") for name in ("static-expected", "dynamic-expected", "gain")]
+
+
+def shown(pair):
+    static, dynamic = pair.static.tree.expected_accepted, pair.dynamic.tree.expected_accepted
+    return [round(static, 2), round(dynamic, 2), round(100 * pair.gain)]
+
+
+def settled(page, name, value):
+    page.wait_for_function(
+        "([name, value]) => [...document.querySelectorAll('*')].some(host => "
+        '(host.shadowRoot ?? host).querySelector?.(`[data-testid="${name}"]`)?.textContent.includes(value))',
+        arg=[name, value],
+    )
+
+
+def test_it_opens_on_a_landscape_where_eagle2_visibly_wins(lab):
+    page = lab()
+    pair = compare(SyntheticLandscape(seed=61, sharpness=2.5), 25, "eagle1", EAGLE2)
+    assert readouts(page) == shown(pair)
+    assert 30 <= number(page, "stage-gain") <= 45
+    assert page.errors == []
+    assert number(page, "readout-misspent") == len(misspent(pair.static, pair.dynamic))
+
+
+@pytest.mark.parametrize(
+    "query,land,static,dynamic,budget",
+    [
+        ("seed=7&sharpness=1.3&branching=6&budget=40", SyntheticLandscape(7, 1.3, 6), "eagle1", EAGLE2, 40),
+        (
+            "seed=9&static=best_static&dynamic=best_first&max_depth=5",
+            SyntheticLandscape(9),
+            "best_static",
+            POLICIES["best_first"](5),
+            25,
+        ),
+        ("seed=9&coverage=0.8&top_k=3&max_depth=4", SyntheticLandscape(9, coverage=0.8), "eagle1", POLICIES["eagle2"](3, 4), 25),
+        ("source=levels&levels=0.5+0.2/0.4+0.3&budget=9", RankLandscape([[0.5, 0.2], [0.4, 0.3]]), "eagle1", EAGLE2, 9),
+    ],
+)
+def test_the_readouts_are_compares_numbers(lab, query, land, static, dynamic, budget):
+    assert readouts(lab(query)) == shown(compare(land, budget, static, dynamic))
+
+
+def test_a_link_reopens_the_same_picture(lab):
+    page = lab("seed=12&sharpness=1.7&budget=30&step=11&static=chain")
+    before = readouts(page), page.get_by_test_id("stage-step").input_value(), page.get_by_test_id("stage-budget").input_value()
+    again = lab(urlsplit(page.url).query)
+    after = readouts(again), again.get_by_test_id("stage-step").input_value(), again.get_by_test_id("stage-budget").input_value()
+    assert before == after and before[1:] == ("11", "30")
+
+
+def test_what_is_changed_on_the_page_is_in_the_link(lab):
+    page = lab("seed=12")
+    page.get_by_role("button", name="Redraw").click()
+    page.wait_for_function("!location.search.includes('seed=12')")
+    page.get_by_test_id("stage-next").click()
+    page.get_by_test_id("stage-first").click()
+    page.wait_for_function("location.search.includes('step=0')")
+    query = dict(parse_qsl(urlsplit(page.url).query))
+    assert query["step"] == "0" and query["seed"].isdigit()
+    again = lab(urlsplit(page.url).query)
+    assert readouts(again)[:2] == [0, 0]
+
+
+HOSTILE = (
+    "seed=-1&sharpness=1e999&budget=abc&static=%3Cimg+src=x+onerror=alert(1)%3E&top_k=nan&levels=%22%3E%3Cb%3E&foo=1&position=-9"
+)
+
+
+def test_hostile_values_are_clamped_and_said(lab):
+    page = lab(HOSTILE)
+    said = page.get_by_test_id("url-notes").inner_text()
+    for name in ("seed", "sharpness", "budget", "static", "top_k", "position"):
+        assert f"{name}: " in said and "allowed is" in said
+    assert "'foo' is not a setting" in said and "<img src=x" in said
+    assert readouts(page) == shown(compare(SyntheticLandscape(0, sharpness=4), 25, "eagle1", EAGLE2))
+    assert page.errors == [] and page.get_by_test_id("stException").count() == 0
+
+
+@pytest.mark.parametrize("levels", ["0.2+0.9", "abc", "", "2", "/"])
+def test_levels_that_make_no_landscape_get_one_sentence(open_page, lab_url, levels):
+    page = open_page(f"{lab_url}/?source=levels&levels={levels}")
+    page.get_by_test_id("page-sentence").first.wait_for()
+    assert (
+        "allowed" in page.get_by_test_id("page-sentence").first.inner_text()
+        or "needed" in page.get_by_test_id("page-sentence").first.inner_text()
+    )
+    assert page.get_by_test_id("stException").count() == 0
+
+
+def test_a_pool_smaller_than_the_budget_says_what_to_raise(lab):
+    page = lab("top_k=1&max_depth=6")
+    assert page.get_by_text("raise top_k").first.is_visible()
+    assert readouts(page)[1] == round(
+        compare(SyntheticLandscape(61), 6, "chain", POLICIES["eagle2"](1, 6)).dynamic.tree.expected_accepted, 2
+    )
+
+
+def test_nothing_leaves_localhost(lab):
+    page = lab()
+    page.wait_for_timeout(1000)
+    hosts = {urlsplit(address).hostname for address in page.requests if not address.startswith(("data:", "blob:"))}
+    assert hosts == {"127.0.0.1"}
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+def test_a_phone_has_no_sideways_scroll_and_the_stage_first(lab, color_scheme):
+    page = lab(width=390, height=844, color_scheme=color_scheme)
+    page.wait_for_timeout(500)
+    widths = page.evaluate("[...document.querySelectorAll('html, [data-testid=stMain]')].map(e => e.scrollWidth)")
+    assert max(widths) <= 390
+    stage, settings = page.get_by_test_id("stage").bounding_box(), page.locator(".st-key-settings").bounding_box()
+    assert stage["y"] < settings["y"] and stage["x"] >= 0 and stage["x"] + stage["width"] <= 390
+
+
+def test_the_three_presets_do_what_they_say(lab):
+    page = lab("seed=5")
+    page.get_by_role("button", name="Flat, 0.8").click()
+    settled(page, "stage-dynamic-expected", "2.88")
+    flat = readouts(page)
+    assert flat == shown(compare(SyntheticLandscape(61, sharpness=0.8), 25, "eagle1", EAGLE2)) and flat[2] == 4
+    page.get_by_role("button", name="Not the clean sweep").click()
+    settled(page, "stage-dynamic-expected", "2.57")
+    pair = compare(parse_levels(MISCONCEPTION), 4, "max_sweep", POLICIES["best_first"](12))
+    assert readouts(page) == shown(pair) and readouts(page)[:2] == [1.0, 2.57]
+    sweeps = page.get_by_test_id("readout-some").inner_text()
+    assert "1.00" in sweeps and "0.40" in sweeps
+    page.get_by_role("button", name="Sharp, 2.5").click()
+    settled(page, "stage-dynamic-expected", "6.07")
+    assert page.get_by_test_id("preset-sentence").is_visible()
+
+
+def test_a_click_on_the_curve_moves_the_budget(lab):
+    page = lab()
+    chart = page.locator(".st-key-card-curve .nsewdrag").first
+    chart.wait_for()
+    box = chart.bounding_box()
+    page.mouse.click(box["x"] + box["width"] * 63.5 / 128, box["y"] + box["height"] / 2)
+    page.wait_for_function("location.search.includes('budget=')")
+    budget = int(dict(parse_qsl(urlsplit(page.url).query))["budget"])
+    assert 62 <= budget <= 66
+    page.wait_for_timeout(500)
+    assert page.get_by_test_id("stage-budget").input_value() == str(budget)
+    assert readouts(page) == shown(compare(SyntheticLandscape(61), budget, "eagle1", EAGLE2))
+
+
+def test_the_budget_let_go_in_the_stage_moves_the_charts(lab):
+    page = lab()
+    slider = page.get_by_test_id("stage-budget")
+    slider.focus()
+    slider.press("ArrowRight")
+    page.wait_for_function("location.search.includes('budget=26')")
+    pair = compare(SyntheticLandscape(61), 26, "eagle1", EAGLE2)
+    page.wait_for_function("document.querySelector('[data-testid=readout-misspent]').textContent.includes('of 26')")
+    assert number(page, "readout-misspent") == len(misspent(pair.static, pair.dynamic))
+
+
+def test_the_first_tree_is_there_within_three_seconds(open_page, lab_url):
+    page = open_page(f"{lab_url}/?seed=77")
+    page.get_by_test_id("stage-gain").wait_for()
+    since = page.evaluate("performance.now()")
+    assert since < 3000
+
+
+def test_a_parameter_that_needs_python_redraws_within_300_ms(lab):
+    page = lab()
+    page.wait_for_timeout(1500)
+    times = []
+    for seed in range(300, 312):
+        wanted = f"{compare(SyntheticLandscape(seed), 25, 'eagle1', EAGLE2).dynamic.tree.expected_accepted:.2f}"
+        box = page.get_by_role("spinbutton", name="Seed")
+        box.fill(str(seed))
+        start = page.evaluate("performance.now()")
+        box.press("Enter")
+        settled(page, "stage-dynamic-expected", wanted)
+        times.append(page.evaluate("performance.now()") - start)
+        page.wait_for_timeout(400)
+    assert sorted(times)[10] <= 300, times
+
+
+@pytest.mark.parametrize("options", ["hide=header,settings,intro,charts", "hide=charts"])
+def test_parts_can_be_hidden_for_embedding(lab, options):
+    page = lab(f"embed=true&{options}&seed=4")
+    assert page.locator(".st-key-card-curve").count() == 0
+    assert (page.locator(".st-key-settings").count() == 0) == ("settings" in options)
+    assert (page.locator(".st-key-header").count() == 0) == ("header" in options)
+    assert readouts(page) == shown(compare(SyntheticLandscape(4), 25, "eagle1", EAGLE2))

@@ -1,0 +1,38 @@
+"""Replayed passes against hand-made cycles."""
+
+import numpy as np
+import pytest
+
+from eagle_viz import POLICIES, RankLandscape, RecordedLandscape
+from eagle_viz.core.landscape import Candidates
+from eagle_viz.core.recording import RecordedCycle
+from eagle_viz.core.replay import Pass, kept_at, replay, tau
+
+HALVES = Candidates(np.array([5, 6]), np.array([0.5, 0.25]))
+LAND = RecordedLandscape({(): HALVES, (0,): HALVES, (1,): HALVES, (0, 0): HALVES})
+
+
+def tree(policy, budget):
+    return POLICIES[policy]()(LAND, budget).tree
+
+
+def test_a_pass_counts_levels_width_and_the_tokens_the_target_takes():
+    cycle = RecordedCycle(0, LAND, continuation=(5, 6, 9))
+    best = POLICIES["best_first"](max_depth=2)(LAND, 4).tree
+    assert best.paths[1:] == ((0,), (1,), (0, 0), (0, 1))
+    assert replay(cycle, best) == Pass(budget=4, depth=2, width=2, expected=0.5 + 0.25 + 0.25 + 0.125, accepted=2)
+    assert replay(cycle, tree("chain", 2)) == Pass(budget=2, depth=2, width=1, expected=0.75, accepted=1)
+
+
+@pytest.mark.parametrize("policy", ["chain", "eagle1", "eagle2", "best_first"])
+def test_the_first_nodes_of_a_nested_policy_are_its_smaller_tree(policy):
+    land = RankLandscape([0.6, 0.2, 0.1])
+    full = POLICIES[policy]()(land, 30)
+    for budget in (0, 1, 7, 29):
+        assert kept_at(full, budget).paths == POLICIES[policy]()(land, budget).tree.paths
+
+
+def test_tau_counts_the_bonus():
+    assert tau([Pass(4, 2, 2, 1.5, 3), Pass(4, 2, 2, 0.5, 0)]) == (2.0, 2.5)
+    with pytest.raises(ValueError, match="passes: none given"):
+        tau([])

@@ -1,0 +1,78 @@
+"""What the presets' sentences say is what the core computes."""
+
+import re
+
+import pytest
+
+from eagle_viz import compare
+from eagle_viz.core.readout import draft_up_to, sweep_probability
+from eagle_viz.ui.presets import PRESETS, changes_by_name
+from eagle_viz.ui.settings import base_of
+from eagle_viz.ui.world import World, landscape, sides
+
+SYNTHETIC = [name for name, preset in PRESETS.items() if preset.changes.get("source") != "recording"]
+
+
+def drafts(name, **changes):
+    settings = base_of(name, changes_by_name()).but(**changes)
+    land = landscape(World.of(settings))
+    return [draft_up_to(key.policy(), land, settings.budget)[0] for key in sides(settings)]
+
+
+def worth(draft):
+    return f"{draft.tree.expected_accepted:.2f}"
+
+
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_every_amount_of_tokens_in_a_sentence_is_computed(name):
+    static, dynamic = drafts(name)
+    assert worth(dynamic) in PRESETS[name].sentence
+    assert worth(static) in PRESETS[name].sentence or name == "ties"
+
+
+def test_sharp_wins_deep_and_flat_wins_little():
+    static, dynamic = drafts("sharp")
+    gain = dynamic.tree.expected_accepted / static.tree.expected_accepted - 1
+    assert (static.tree.depth, dynamic.tree.depth) == (5, 12) and 0.30 < gain < 0.45
+    static, dynamic = drafts("flat")
+    assert round(100 * (dynamic.tree.expected_accepted / static.tree.expected_accepted - 1)) == 4
+    assert dynamic.tree.depth == static.tree.depth == 5
+
+
+def test_the_misconception():
+    static, dynamic = drafts("sweep")
+    chain = [(0,) * depth for depth in (1, 2, 3, 4)]
+    assert sorted(dynamic.order, key=len) == chain
+    assert [f"{value:.2f}" for value in dynamic.tree.values[1:]] == ["0.90", "0.72", "0.55", "0.40"]
+    assert sweep_probability(static.tree) == pytest.approx(1) and sweep_probability(dynamic.tree) == pytest.approx(0.40, abs=1e-3)
+
+
+def test_one_sure_chain_is_one_chain():
+    assert drafts("chain")[1].order == tuple((0,) * depth for depth in range(1, 13))
+
+
+def test_five_of_eight_nodes_worth_a_sixteenth_are_kept():
+    dynamic = drafts("ties")[1]
+    assert (dynamic.pool.values == 1 / 16).sum() == 8 and (dynamic.tree.values == 1 / 16).sum() == 5
+
+
+def test_heavy_tail_is_two_levels_deep_and_its_gain_is_shape_alone():
+    static, dynamic = drafts("tail", static="best_static")
+    assert dynamic.tree.depth == 2 and worth(static) == worth(dynamic)
+
+
+def test_static_wins_until_the_beam_is_wide_enough():
+    static, dynamic = drafts("average")
+    assert static.tree.expected_accepted > dynamic.tree.expected_accepted
+    static, dynamic = drafts("average", top_k=10)
+    assert static.tree.expected_accepted == dynamic.tree.expected_accepted
+    assert compare(landscape(World.of(base_of("average", changes_by_name()))), 25, "best_static", "best_first").gain == 0
+
+
+def test_no_preset_says_a_number_that_is_not_in_the_picture():
+    for name in SYNTHETIC:
+        amounts = set(re.findall(r"\d\.\d\d", PRESETS[name].sentence))
+        static, dynamic = drafts(name)
+        factors = {f"{value:.2f}" for draft in (static, dynamic) for value in draft.tree.values}
+        best = {worth(drafts(name, static="best_static")[0])}
+        assert amounts <= {worth(static), worth(dynamic)} | factors | best
