@@ -1,0 +1,232 @@
+"""The recording's file format: what is written is read again, and what is wrong is refused in one sentence."""
+
+import io
+import json
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from eagle_viz import POLICIES, NotRecordedError, RecordedLandscape, SyntheticLandscape
+from eagle_viz.core.landscape import Candidates, on_grid
+from eagle_viz.core.recording import (
+    LiveVerdict,
+    RecordedCycle,
+    Recording,
+    RecordingError,
+    average_confidences,
+    follow,
+    read,
+    shipped,
+    write,
+)
+from eagle_viz.core.verification import verify_greedy
+
+WIDTH = 4
+
+
+def recorded(seed: int, targets: bool = True) -> RecordedLandscape:
+    """Everything EAGLE-2 expands on a synthetic landscape, with tokens, float32 confidences and made-up target probabilities."""
+    land = SyntheticLandscape(seed=seed, branching=WIDTH, coverage=0.9)
+    draft = POLICIES["eagle2"](top_k=3, max_depth=4)(land, 12)
+    candidates = {}
+    for path in (path for frontier in draft.frontiers for path in frontier):
+        confidences = on_grid(land.expand([path])[0].confidences.astype(np.float32))
+        tokens = np.arange(WIDTH) + 10 * len(path)
+        prices = np.float32(confidences[::-1] * 0.5).astype(float) if targets else None
+        candidates[path] = Candidates(tokens, confidences, prices)
+    return RecordedLandscape(candidates, 100 + seed, {token: f"t{token}" for token in range(200)}, ((0.5, 0.2), (0.4, 0.1)))
+
+
+def recording(targets: bool = True) -> Recording:
+    tokens = (1, 2, 3, 101, 10, 21, 102, 11, 9)
+    cycles = tuple(
+        RecordedCycle(
+            position,
+            recorded(seed, targets),
+            tokens[position + 1 :],
+            (LiveVerdict("eagle2", 12, (0, 1), 102), LiveVerdict("eagle1", 12, (), 10)),
+            {"draft": 0.1, "verify": 0.2, "rest": 0.01},
+        )
+        for seed, position in ((1, 3), (2, 6))
+    )
+    return Recording(
+        name="test",
+        title="A test",
+        kind="fact",
+        prompt="Say “é”.",
+        target="none",
+        drafter="head",
+        tokens=tokens,
+        prompt_length=3,
+        answer_length=5,
+        pieces=("a", " b", " c", " d", " é"),
+        texts={token: f"t{token}" for token in range(200)},
+        cycles=cycles,
+        average=((0.5, 0.2), (0.4, 0.1)),
+        made={"dtype": "float32"},
+    )
+
+
+@pytest.fixture
+def file(tmp_path):
+    return write(recording(), tmp_path / "test.npz")
+
+
+def test_reading_gives_back_what_was_written(file):
+    before, after = recording(), read(file)
+    plain = ("name", "title", "kind", "prompt", "target", "drafter", "tokens", "pieces", "texts", "average", "made")
+    assert all(getattr(before, name) == getattr(after, name) for name in plain)
+    for one, other in zip(before.cycles, after.cycles, strict=True):
+        assert (one.position, one.continuation, one.verdicts, one.seconds) == (
+            other.position,
+            other.continuation,
+            other.verdicts,
+            other.seconds,
+        )
+        assert dict(one.landscape.candidates).keys() == dict(other.landscape.candidates).keys()
+        for path, row in one.landscape.candidates.items():
+            found = other.landscape.candidates[path]
+            np.testing.assert_array_equal(row.tokens, found.tokens)
+            np.testing.assert_array_equal(row.confidences, found.confidences)
+            np.testing.assert_array_equal(row.target_probabilities, found.target_probabilities)
+
+
+def test_policies_build_the_same_tree_on_a_read_recording(file):
+    policy = POLICIES["eagle2"](top_k=3, max_depth=4)
+    for one, other in zip(recording().cycles, read(file).cycles, strict=True):
+        before, after = policy(one.landscape, 12).tree, policy(other.landscape, 12).tree
+        assert before.paths == after.paths and before.values.tolist() == after.values.tolist()
+
+
+def test_unknown_target_probabilities_stay_unknown(tmp_path):
+    cycle = read(write(recording(targets=False), tmp_path / "test.npz")).cycles[0]
+    assert cycle.landscape.expand([()])[0].target_probabilities is None
+
+
+def test_where_the_target_drafted_its_probabilities_are_the_confidences(tmp_path):
+    base = recording()
+    rows = {path: Candidates(row.tokens, row.confidences, row.confidences) for path, row in base.cycles[0].landscape.candidates.items()}
+    oracle = replace(base, cycles=(replace(base.cycles[0], landscape=replace(base.cycles[0].landscape, candidates=rows)),))
+    path = write(oracle, tmp_path / "oracle.npz")
+    with np.load(path) as arrays:
+        assert "child_target" not in arrays.files
+    row = read(path).cycles[0].landscape.expand([()])[0]
+    np.testing.assert_array_equal(row.target_probabilities, row.confidences)
+
+
+def test_a_path_that_was_not_recorded_is_a_sentence(file):
+    with pytest.raises(NotRecordedError, match="3.3.3"):
+        read(file).cycles[0].landscape.expand([(3, 3, 3)])
+
+
+def test_the_words_before_a_root_and_the_root_are_the_answer_so_far(file):
+    found = read(file)
+    assert [found.words_before(i) + "|" + found.root_text(i) for i in range(2)] == ["|a", "a b c| d"]
+    assert found.answer == "a b c d é"
+
+
+def test_tau_is_mean_accept_length_plus_one(file):
+    assert read(file).tau == {"eagle2 12": 3.0, "eagle1 12": 1.0}
+
+
+def test_reading_from_bytes_equals_reading_from_a_file(file):
+    assert read(file.read_bytes()).tokens == read(file).tokens
+
+
+def test_shipped_lists_names_in_order(file):
+    write(recording(), file.parent / "another.npz")
+    assert list(shipped(file.parent)) == ["another", "test"]
+
+
+def repacked(file, **changes):
+    """The file's bytes with some arrays replaced (None: left out)."""
+    with np.load(file) as archive:
+        arrays = {name: archive[name] for name in archive.files} | changes
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, **{name: array for name, array in arrays.items() if array is not None})
+    return buffer.getvalue()
+
+
+def header(file, **changes):
+    with np.load(file) as archive:
+        content = json.loads(archive["header"].tobytes()) | changes
+    return np.frombuffer(json.dumps(content).encode(), dtype=np.uint8)
+
+
+def test_other_files_are_refused_in_one_sentence(file, tmp_path):
+    pickled = io.BytesIO()
+    np.savez(pickled, header=np.array([{"a": 1}], dtype=object))
+    other = io.BytesIO()
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("hello.txt", "hello")
+    for content in (b"", b"hello", file.read_bytes()[:400], pickled.getvalue(), other.getvalue()):
+        with pytest.raises(RecordingError, match="^recording: the file is not a recording") as caught:
+            read(content)
+        assert "\n" not in str(caught.value)
+    with pytest.raises(RecordingError, match="missing.npz"):
+        read(tmp_path / "missing.npz")
+
+
+def test_what_would_make_a_wrong_tree_is_refused(file):
+    with np.load(file) as archive:
+        parents, ranks, planes = (archive[name].copy() for name in ("node_parent", "node_rank", "child_confidence"))
+    with pytest.raises(RecordingError, match="version 9"):
+        read(repacked(file, header=header(file, version=9)))
+    with pytest.raises(RecordingError, match="no cycle"):
+        read(repacked(file, header=header(file, cycles=[])))
+    with pytest.raises(RecordingError, match="before its parent"):
+        read(repacked(file, node_parent=parents + 1))
+    with pytest.raises(RecordingError, match="rank"):
+        read(repacked(file, node_rank=ranks + 9))
+    with pytest.raises(RecordingError, match="most confident first"):
+        read(repacked(file, child_confidence=planes[:, :, ::-1]))
+    with pytest.raises(RecordingError, match="expanded nodes"):
+        read(repacked(file, node_rank=ranks[:-1]))
+    with pytest.raises(RecordingError, match="outside its answer"):
+        read(repacked(file, header=header(file, answer_length=2)))
+    with pytest.raises(RecordingError, match="child_token"):
+        read(repacked(file, child_token=None))
+
+
+def test_following_a_continuation_equals_greedy_verification():
+    """The target says token 10 + ... at each level; any tree's verdict follows from the continuation alone."""
+    land = recorded(3)
+    tree = POLICIES["eagle2"](top_k=3, max_depth=4)(land, 12).tree
+    deepest = tree.paths[-1]
+    tokens = [int(tree.tokens[tree.index[deepest[:depth]]]) for depth in range(1, len(deepest) + 1)]
+    for said in (tokens + [7], tokens[:1] + [7], [7]):
+        wanted = [said[int(depth)] if depth < len(said) else 0 for depth in tree.depths]
+        assert follow(tree, said) == verify_greedy(tree, wanted)
+    assert follow(tree, tokens).bonus == -1 and follow(tree, tokens).accept_length == len(tokens)
+
+
+def test_the_average_weighs_a_parent_by_the_chance_to_reach_it():
+    """By hand: two contexts; below the root's first child 0.5 x [0.8, 0.2] and 1.0 x [0.4, 0.4] give 0.8/1.5 and 0.5/1.5."""
+    rows = [
+        {(): Candidates(np.zeros(2), np.array([0.5, 0.25])), (0,): Candidates(np.zeros(2), np.array([0.8, 0.2]))},
+        {(): Candidates(np.zeros(2), np.array([1.0, 0.0])), (0,): Candidates(np.zeros(2), np.array([0.4, 0.4]))},
+    ]
+    table = average_confidences(rows)
+    np.testing.assert_allclose(table[0], [0.75, 0.125])
+    np.testing.assert_allclose(table[1], [0.8 / 1.5, 0.5 / 1.5], atol=1e-12)
+    assert average_confidences([]) is None
+
+
+def test_every_shipped_recording_answers_for_what_it_promises():
+    """Each policy at budgets 1 to 128 finds all it asks for, and the live verdicts are what a replay gives."""
+    for path in shipped().values():
+        found = read(path)
+        assert "".join(found.pieces[: found.answer_length]) == found.answer and found.average is not None
+        for cycle in found.cycles[:1]:
+            for policy in (POLICIES["chain"](), POLICIES["eagle1"](), POLICIES["best_static"](), POLICIES["best_first"](max_depth=12)):
+                assert policy(cycle.landscape, 128).tree.budget == 128
+            for top_k in (4, 10):
+                assert POLICIES["eagle2"](top_k=top_k, max_depth=12)(cycle.landscape, 59).tree.budget == 59
+            assert POLICIES["max_sweep"]()(cycle.landscape, 25).tree.budget == 25
+            live = found.made["live"]["eagle2"]
+            policy = POLICIES["eagle2"](top_k=live["top_k"], max_depth=live["max_depth"])
+            tree = policy(cycle.landscape, live["budget"]).tree
+            accepted = cycle.verdict(tree).accepted
+            assert (tree.paths[accepted[-1]] if accepted else ()) == cycle.verdicts[0].path
