@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import bench, lab
+from . import bench, export, lab, model
 from .parser import Parser
 
 ERRORS = (ValueError, LookupError, OSError)
@@ -18,6 +18,8 @@ def build_parser() -> Parser:
     parser = Parser(prog="python -m eagle_viz", description="Static against dynamic draft trees for speculative decoding.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
     lab.add_commands(commands)
+    export.add_commands(commands)
+    model.add_commands(commands)
     bench.add_commands(commands)
     return parser
 

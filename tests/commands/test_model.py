@@ -1,0 +1,72 @@
+"""``generate`` and ``record`` on a tiny random Llama saved to disk, bad input in one line, and ``export``."""
+
+import json
+import re
+
+import pytest
+
+from eagle_viz.commands import main
+from eagle_viz.core import recording
+from tests.engine.tiny import tiny_llama, tiny_tokenizer
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A target folder as any Hugging Face model has it."""
+    place = tmp_path_factory.mktemp("target")
+    tiny_llama().save_pretrained(place)
+    tiny_tokenizer().save_pretrained(place)
+    return str(place)
+
+
+def test_generate_json_adds_up_and_equals_plain_decoding(capsys, folder):
+    options = f"--target {folder} --drafter oracle --budget 6 --max-new-tokens 12 --check --json"
+    assert main(["generate", "--prompt", "a b c", *options.split()]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert set(said) == {"version", "text", "tokens", "tau", "cycles", "seconds", "check"}
+    assert said["check"] == {"identical": True, "first_difference": None, "gap": None}
+    assert sum(len(cycle["tokens"]) for cycle in said["cycles"]) == len(said["tokens"]) - 1
+    lengths = [cycle["policies"]["eagle2"]["accept_length"] for cycle in said["cycles"]]
+    assert said["tau"] == pytest.approx(1 + sum(lengths) / len(lengths))
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--temperature 1 --check", "check: temperature 1.0 given"),
+        ("--temperature -1", "temperature: -1.0 given"),
+        ("--max-new-tokens 0", "max_new_tokens: 0 given"),
+        ("--policy eagle9", "policy: 'eagle9' given"),
+        ("--target /nowhere/at/all --drafter oracle", "/nowhere/at/all"),
+    ],
+)
+def test_bad_options_of_generate_exit_2_with_one_line(capsys, options, words):
+    assert main(["generate", "--prompt", "hi", *options.split()]) == 2
+    said = capsys.readouterr()
+    assert words in said.err.splitlines()[-1] and said.out == ""
+
+
+def test_without_a_target_the_way_to_get_one_is_said(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("EAGLE_VIZ_HOME", str(tmp_path))
+    assert main(["generate", "--prompt", "hi"]) == 2
+    assert "python -m eagle_viz fetch" in capsys.readouterr().err
+
+
+def test_an_unknown_prompt_to_record_is_named(capsys, folder, tmp_path):
+    assert main(["record", "--to", str(tmp_path), "--target", folder, "--drafter", "oracle", "--prompts", "nobody"]) == 2
+    assert "prompts: 'nobody' given, allowed are legal" in capsys.readouterr().err
+
+
+def test_recorded_files_open_again(capsys, folder, tmp_path):
+    options = f"--to {tmp_path} --target {folder} --drafter oracle --max-new-tokens 6 --contexts 1 --prompts fact list"
+    assert main(["record", *options.split()]) == 0
+    written = capsys.readouterr().out.split()
+    assert [recording.read(path).kind for path in written] == ["fact", "list"]
+
+
+def test_an_exported_page_holds_the_trees_and_asks_for_nothing(capsys, tmp_path):
+    page = tmp_path / "player.html"
+    assert main(["export", "--to", str(page), "--seed", "11", "--budget", "12", "--title", "<b>Mine</b>"]) == 0
+    text = page.read_text()
+    assert "<b>Mine</b>" not in text and "&lt;b&gt;Mine" in text
+    assert not re.findall(r"""(?:src|href)=["']?(?:https?:)?//""", text)
