@@ -180,7 +180,7 @@ def next_in_line(draft: Draft, label: Label = rank_label) -> str:
 
 
 def missed_sentences(draft: Draft, label: Label = rank_label) -> list[str]:
-    """[budget + 1] sentences: for each number of kept nodes the next in line; the last one is empty where everything scored was kept.
+    """[budget + 1] sentences: for each number of kept nodes the next in line; the last is empty where everything scored was kept.
 
     For a nested policy entry s is also what misses budget s.
     """

@@ -1,6 +1,6 @@
 """The stage: two draft trees in the browser, stepped, scrubbed and dragged without a round trip.
 
-``trace`` decides everything (no streamlit there), ``js/`` reveals it, ``component`` mounts it in a page, ``player`` in one HTML file.
+``trace`` decides everything (no streamlit there), ``js/`` reveals it, ``component`` mounts it in a page, ``player`` in one file.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The stage's JavaScript, style and player page, read from the package and joined: no build step, no framework, nothing from a network."""
+"""The stage's JavaScript, style and player page, read from the package and joined: no build step, nothing from a network."""
 
 from __future__ import annotations
 

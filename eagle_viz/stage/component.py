@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -108,17 +109,19 @@ def stage(
 ) -> StageState:
     """Mount the two trees of a trace; returns what the stage shows now.
 
-    The stage owns step, budget, mode, zoom and play. It follows ``budget``, ``step`` and ``mode`` when they differ from what was last passed and
-    from what it reported, or when ``follow`` rises; an echo leaves it alone. ``live_sharpness`` adds a slider that reports while it is
-    dragged (``StageState.dragging``). ``on_change`` runs before the script, as any widget's callback does.
+    The stage owns step, budget, mode, zoom and play. It follows ``budget``, ``step`` and ``mode`` when they differ from what was
+    last passed and from what it reported, or when ``follow`` rises; an echo leaves it alone. ``live_sharpness`` adds a slider that
+    reports while it is dragged (``StageState.dragging``). ``on_change`` runs before the script, as any widget's callback does.
     Raises ``ValueError`` naming the field for a step, budget or mode that is not allowed.
     """
     if not 1 <= budget <= max_budget:
         raise ValueError(f"budget: {budget} given, the stage shows 1 to {max_budget}")
     wanted = StageState(budget if step is None else step, budget, mode)
     reported, memory = _reported(key), f"{key} command"
-    command = next_command(st.session_state.get(memory), wanted, follow, reported)
-    st.session_state[memory] = command
+    last = st.session_state.get(memory)
+    if last is not None:
+        _spare_imports()
+    command = st.session_state[memory] = next_command(last, wanted, follow, reported)
     options = {"max_budget": max_budget, "height": height, "sharpness": live_sharpness, "sharpness_range": list(sharpness_range)}
     _component()(
         key=key,
@@ -126,6 +129,16 @@ def stage(
         on_report_change=on_change or _nothing,
     )
     return state_of(command, reported, live_sharpness)
+
+
+@cache
+def _spare_imports() -> None:
+    """Take everything that the first run imported out of the garbage collector, once a process.
+
+    Streamlit collects in full after every rerun, 50 ms over modules that live for ever: more than a redraw from Python takes itself.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 def _told(command: Command) -> dict[str, object]:

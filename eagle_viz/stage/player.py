@@ -12,7 +12,13 @@ MODES = ("nodes", "phases", "verify")
 
 
 def player_html(
-    trace: Mapping[str, object], *, budget: int = 25, step: int | None = None, mode: str = "nodes", title: str = "", height: int = 440
+    trace: Mapping[str, object],
+    *,
+    budget: int = 25,
+    step: int | None = None,
+    mode: str = "nodes",
+    title: str = "",
+    height: int = 440,
 ) -> str:
     """A self-contained page that plays a trace at this budget and step (default: all of the budget).
 

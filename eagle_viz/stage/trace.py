@@ -14,7 +14,7 @@ from ..core.policies import Draft, Policy
 from ..core.readout import EXPANDS_FIRST, amount, cumulative, draft_up_to, missed_sentences, rank_label, step_sentence
 from ..core.tree import NO_TOKEN, ROOT, Path, canonical_order, path_name
 from ..view.layout import tidy_layout
-from .verdict import recorded_verdict, rolled_verdicts
+from .verdict import ROLLS, recorded_verdict, rolled_verdicts
 
 VERSION = 1
 TIERS = (32, 64, 128, 256, 512)
@@ -30,7 +30,7 @@ Table = dict[str, object]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one policy did for every budget of a tier: ``drafts`` by budget, one for all of them (key ``"all"``) where it is nested."""
+    """What one policy did at every budget of a tier: ``drafts`` by budget, or one for all (key ``"all"``) where it is nested."""
 
     policy: Policy
     drafts: dict[str, Draft]
@@ -71,21 +71,21 @@ def build_trace(
     root_text: str | None = None,
     continuation: Sequence[int] | None = None,
     roll_seed: int = 0,
-    ghosts: bool = True,
+    full: bool = True,
 ) -> Table:
     """Trace both policies for every budget from 0 to ``tier``; a JSON-able table.
 
-    ``budget`` matters only to policies that are not nested, above 128. ``continuation``: the target's own tokens after the root, where they
-    are known; without them the verify phase shows seeded rolls. ``ghosts``: carry the candidates that were scored but not kept and the
-    expand phases (leave them out for a picture that is redrawn while a slider moves). Raises what the policies raise, but a pool smaller
-    than the tier becomes a side's ``notice``.
+    ``budget`` matters only to policies that are not nested, above 128. ``continuation``: the target's own tokens after the root,
+    where they are known; without them the verify phase shows seeded rolls. ``full``: carry the candidates scored but not
+    kept, the expand phases and the rolls too (not in a picture that is redrawn while a slider moves). Raises what policies raise,
+    but a pool smaller than the tier becomes a side's ``notice``.
 
     Law: the expected accepted tokens shown at budget b are those of ``compare(landscape, b, ...)``, to the last bit.
     """
     if tier not in TIERS:
         raise ValueError(f"tier: {tier!r} given, allowed is one of {', '.join(map(str, TIERS))}")
     runs = {side: _run(policy, landscape, tier, budget) for side, policy in zip(SIDES, (static, dynamic), strict=True)}
-    nodes = _Nodes(landscape, runs, tier, ghosts)
+    nodes = _Nodes(landscape, runs, tier, full)
     trace: Table = {
         "version": VERSION,
         "label": label,
@@ -93,10 +93,10 @@ def build_trace(
         "tiers": [size for size in TIERS if size <= tier],
         "real": nodes.real,
         "nodes": nodes.table(root_text),
-        "layouts": {str(size): nodes.layout(runs, size, ghosts) for size in TIERS if size <= tier},
+        "layouts": {str(size): nodes.layout(runs, size, full) for size in TIERS if size <= tier},
         "sides": {side: _side(run, nodes) for side, run in runs.items()},
-        "phases": _phases(runs["dynamic"], nodes) if ghosts else [],
-        "verify": _verify(runs, nodes, continuation, roll_seed),
+        "phases": _phases(runs["dynamic"], nodes) if full else [],
+        "verify": _verify(runs, nodes, continuation, roll_seed, ROLLS if full else 0),
     }
     return trace | {"id": hashlib.sha256(json.dumps(trace, sort_keys=True).encode()).hexdigest()[:16]}
 
@@ -113,12 +113,12 @@ def _run(policy: Policy, landscape: Landscape, tier: int, budget: int) -> Run:
 class _Nodes:
     """The union of what both runs scored, numbered level by level: index 0 is the root."""
 
-    def __init__(self, landscape: Landscape, runs: dict[str, Run], tier: int, ghosts: bool) -> None:
+    def __init__(self, landscape: Landscape, runs: dict[str, Run], tier: int, full: bool) -> None:
         self.landscape = landscape
         self.facts: dict[Path, tuple[int, float, float]] = {}
         kept = set().union(*(run.kept(tier) for run in runs.values()))
         for draft in (draft for run in runs.values() for draft in run.drafts.values()):
-            self._collect(draft, None if ghosts else kept)
+            self._collect(draft, None if full else kept)
         self.paths = sorted(self.facts, key=canonical_order)
         self.index = {path: i for i, path in enumerate(self.paths)}
         self.real = any(landscape.token_text(token) is not None for token, _, _ in self.facts.values())
@@ -149,11 +149,11 @@ class _Nodes:
         """Indices of these paths."""
         return [self.index[path] for path in paths]
 
-    def layout(self, runs: dict[str, Run], tier: int, ghosts: bool) -> Table:
-        """Breadths of the nodes that either side keeps within a tier, and of all candidates where ghosts are carried."""
+    def layout(self, runs: dict[str, Run], tier: int, full: bool) -> Table:
+        """Breadths of the nodes that either side keeps within a tier, and of all candidates in a full trace."""
         kept = set().union(*(run.kept(tier) for run in runs.values()))
         table = self._breadths(tidy_layout(kept))
-        if ghosts:
+        if full:
             sizes = {path: 1.0 if path in kept else GHOST_SIZE for path in self.paths}
             pool = kept | set(runs["dynamic"].largest.pool.paths)
             table["pool"] = self._breadths(tidy_layout(pool, sizes))
@@ -231,11 +231,11 @@ def _layer_sentence(level: int, levels: int, width: int, scored: int, chosen: in
     return f"{what}; the best {chosen} by path product go on."
 
 
-def _verify(runs: dict[str, Run], nodes: _Nodes, continuation: Sequence[int] | None, seed: int) -> Table:
+def _verify(runs: dict[str, Run], nodes: _Nodes, continuation: Sequence[int] | None, seed: int, rolls: int) -> Table:
     kept = [path for path in nodes.paths if path and any(path in run.kept(TIERS[-1]) for run in runs.values())]
     drafted = [(path, *nodes.facts[path][:2]) for path in kept]
     if continuation is None:
-        return rolled_verdicts(drafted, nodes.index, seed)
+        return rolled_verdicts(drafted, nodes.index, seed, rolls)
     return recorded_verdict(drafted, nodes.index, continuation, lambda token: _spoken(nodes.landscape, token))
 
 

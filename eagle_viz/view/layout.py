@@ -11,8 +11,8 @@ from ..core.tree import ROOT, Path, canonical_order
 def tidy_layout(paths: Sequence[Path], sizes: Mapping[Path, float] | None = None) -> dict[Path, float]:
     """Breadth coordinate of each path and of the root, smallest 0; the other coordinate is the depth, ``len(path)``.
 
-    ``paths`` an ancestor-closed set (the root may be left out), siblings drawn in order of rank. ``sizes`` the breadth a node takes
-    (default 1): neighbours on a level are at least the mean of their sizes apart. Raises ``KeyError`` for a path without its parent.
+    ``paths`` an ancestor-closed set (the root may be left out), siblings drawn in order of rank. ``sizes`` the breadth a node
+    takes (default 1): neighbours on a level are at least the mean of their sizes apart. Raises ``KeyError`` for an orphan.
 
     Laws: no overlaps; a parent sits midway between its first and last child; equal subtrees are drawn equal.
 

@@ -121,3 +121,16 @@ def _wait_until_up(url: str, process: subprocess.Popen, log: Path) -> None:
 def lab_url(serve) -> str:
     """The page itself."""
     return serve(ROOT / "app.py")
+
+
+@pytest.fixture
+def stage(open_page, serve) -> Callable:
+    """Open the stage alone: ``stage("budget=25", width=..., ...) -> page`` once its trees are drawn."""
+
+    def open_stage(query: str = "", **options):
+        page = open_page(f"{serve(Path(__file__).with_name('stage_page.py'))}/?{query}", **options)
+        page.wait_for_selector("[data-testid=stage] [data-path]", state="attached")
+        page.get_by_text("python sees").wait_for()
+        return page
+
+    return open_stage

@@ -49,13 +49,13 @@ def spoken():
 
 
 @st.cache_data
-def trace_of(seed, sharpness, tier, ghosts, static, dynamic, real):
+def trace_of(seed, sharpness, tier, full, static, dynamic, real):
     landscape = spoken() if real else SyntheticLandscape(seed=seed, sharpness=sharpness)
     label = f"seed {seed}, sharpness {sharpness:g}"
     continuation = (5, 9, 6) if real else None
     return build_trace(
         landscape, policy("static", static), policy("dynamic", dynamic),
-        tier=tier, budget=session.budget, label=label, ghosts=ghosts, continuation=continuation,
+        tier=tier, budget=session.budget, label=label, full=full, continuation=continuation,
     )  # fmt: skip
 
 

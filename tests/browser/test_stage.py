@@ -1,60 +1,8 @@
 """Laws of the stage, in a real Chromium against the real component."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-import pytest
-
 from eagle_viz import POLICIES, SyntheticLandscape, compare
 from eagle_viz.core.tree import path_name
-
-PAGE = Path(__file__).with_name("stage_page.py")
-READ = """() => {
-  const host = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('[data-testid=stage]'));
-  const root = host.shadowRoot;
-  const nodes = (side) => Object.fromEntries([...root.querySelectorAll(`[data-tree=${side}]`)].map((e) => {
-    const box = e.querySelector('.mark').getBoundingClientRect();
-    return [e.dataset.path, [Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2), Number(e.dataset.value)]];
-  }));
-  const text = (id) => root.querySelector(`[data-testid=${id}]`).textContent;
-  return {static: nodes('static'), dynamic: nodes('dynamic'), sentence: text('stage-sentence'), phase: text('stage-phase'),
-    expected: [Number(text('stage-static-expected')), Number(text('stage-dynamic-expected'))], gain: text('stage-gain'),
-    step: root.querySelector('[data-testid=stage-step]').value, budget: root.querySelector('[data-testid=stage-budget]').value};
-}"""
-SET = "(e, v) => { e.value = v; e.dispatchEvent(new Event('input', {bubbles: true})); }"
-
-
-@pytest.fixture
-def stage(open_page, serve):
-    """Open the stage: ``stage("budget=25", ...) -> page`` once its trees are drawn and still."""
-
-    def open_stage(query: str = "", **options):
-        page = open_page(f"{serve(PAGE)}/?{query}", **options)
-        page.wait_for_selector("[data-testid=stage] [data-tree]", state="attached")
-        page.get_by_text("python sees").wait_for()
-        return page
-
-    return open_stage
-
-
-def part(page, testid):
-    return page.locator(f"[data-testid={testid}]")
-
-
-def read(page):
-    return page.evaluate(READ)
-
-
-def glided(page):
-    page.wait_for_timeout(350)
-    return read(page)
-
-
-def drag_to(page, testid, value):
-    """One input event, as a slider that is still held sends it; what is on the screen right after it."""
-    part(page, testid).evaluate(SET, str(value))
-    return read(page)
+from tests.browser.stage_reading import drag_to, glided, outside, part, read
 
 
 def test_it_opens_on_the_numbers_of_compare(stage):
@@ -66,7 +14,7 @@ def test_it_opens_on_the_numbers_of_compare(stage):
         assert {path: node[2] for path, node in seen[side].items()} == {path_name(path): worth[path] for path in draft.order}
         assert seen["expected"][i] == float(f"{draft.tree.expected_accepted:.2f}")
     assert seen["gain"] == f"+{pair.gain * 100:.0f}%" and "25 of 25" in seen["phase"]
-    assert page.errors == [] and not [url for url in page.requests if "127.0.0.1" not in url and not url.startswith(("blob", "data"))]
+    assert page.errors == [] and outside(page) == []
 
 
 def test_a_step_keeps_one_more_node_in_both_trees_and_moves_none(stage):

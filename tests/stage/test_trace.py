@@ -25,7 +25,10 @@ def kept(trace, side, budget):
     return [trace["nodes"][i]["path"] for i in reveal["order"][:budget]], reveal
 
 
-@pytest.mark.parametrize("names", [("eagle1", "eagle2"), ("best_static", "best_first"), ("max_sweep", "best_first"), ("chain", "eagle2")])
+PAIRS = [("eagle1", "eagle2"), ("best_static", "best_first"), ("max_sweep", "best_first"), ("chain", "eagle2")]
+
+
+@pytest.mark.parametrize("names", PAIRS)
 @pytest.mark.parametrize("budget", [1, 7, 25, 32])
 def test_every_budget_shows_exactly_what_compare_finds(names, budget):
     static, dynamic = (POLICIES[name](**({"max_depth": 12} if name == "eagle2" else {})) for name in names)

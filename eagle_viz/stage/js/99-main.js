@@ -50,7 +50,7 @@ function resize(stage) {
 
 // Lay out both panels for the state as it is: same scale, same view.
 function arrangeStage(stage, glide) {
-  const withPool = (stage.candidates || stage.mode === "phases") && stage.book.trace.phases.length > 0;
+  const withPool = stage.candidates || (stage.mode === "phases" && stage.book.trace.phases.length > 0);
   for (const side of SIDES) {
     const scene = stage.scenes[side];
     const layout = layoutOf(stage.book, stage.budget, withPool && side === "dynamic");
@@ -58,8 +58,12 @@ function arrangeStage(stage, glide) {
     arrange(scene, stage.book, picture, labelsFor(stage, side, picture), glide);
   }
   const dynamic = stage.scenes.dynamic;
-  stockGhosts(dynamic, stage.book, withPool ? [...dynamic.picture.places.keys()].filter((node) => node !== 0) : []);
+  stockGhosts(dynamic, stage.book, withPool && hasPool(stage) ? [...dynamic.picture.places.keys()].filter((node) => node !== 0) : []);
   arrangeGhosts(dynamic, stage.book);
+}
+
+function hasPool(stage) {
+  return Boolean(layoutOf(stage.book, stage.budget, false).pool);
 }
 
 function labelsFor(stage, side, picture) {
