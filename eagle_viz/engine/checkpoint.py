@@ -11,6 +11,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from pickle import UnpicklingError
 
 import torch
 from safetensors import SafetensorError
@@ -128,5 +129,5 @@ def _read_tensors(path: Path) -> dict[str, Tensor]:
         if path.suffix == ".safetensors":
             return load_file(path)
         return torch.load(path, map_location="cpu", weights_only=True)
-    except (OSError, SafetensorError, RuntimeError, ValueError, EOFError) as error:
+    except (OSError, SafetensorError, UnpicklingError, RuntimeError, ValueError, EOFError) as error:
         raise HeadError(f"head weights {str(path)!r} cannot be read: {str(error).splitlines()[0]}") from error

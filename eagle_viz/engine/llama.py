@@ -73,10 +73,11 @@ def additive_mask(mask: Tensor | None, new: int, total: int, dtype: torch.dtype)
     """[B, 1, n, total] added to attention scores: 0 where a row may look, -inf elsewhere.
 
     `mask` is bool, [n, w] or [B, n, w], and describes the last `w` of the `total` positions; everything before is
-    visible. None means a chain: each new position sees all earlier ones and itself.
+    visible. None means a chain: each new position sees all earlier ones and itself. The result is None where attention
+    needs no mask to know that: one position, or a chain with nothing cached.
     """
     if mask is None:
-        if new == 1:
+        if new in (1, total):
             return None
         mask = torch.ones(new, new, dtype=torch.bool).tril()
     if mask.dtype != torch.bool or mask.shape[-2] != new or mask.shape[-1] > total:
@@ -88,10 +89,13 @@ def additive_mask(mask: Tensor | None, new: int, total: int, dtype: torch.dtype)
 
 
 def attend(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
-    """Attention of [B, heads, n, D] over [B, kv heads, m, D], several query heads to a key head."""
+    """Attention of [B, heads, n, D] over [B, kv heads, m, D], several query heads to a key head.
+
+    Without a mask one position sees everything, and n = m positions each see those before them and themselves.
+    """
     batch, heads, new, size = q.shape
     if new > 1:
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, enable_gqa=True)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, is_causal=mask is None, enable_gqa=True)
     # One position: the query heads of a group become rows of one product, and keys are read once, not per head.
     grouped = q.reshape(batch, k.shape[1], heads // k.shape[1], size)
     return F.scaled_dot_product_attention(grouped, k, v, attn_mask=mask).reshape(batch, heads, 1, size)

@@ -58,7 +58,7 @@ class TransformersBody:
         added = additive_mask(mask, new, cache.length + new, self.dtype)
         out = self.model.get_decoder()(
             input_ids=tokens,
-            attention_mask=torch.zeros(1, 1, 1, cache.length + 1, dtype=self.dtype) if added is None else added,
+            attention_mask=added,
             position_ids=positions,
             past_key_values=cache.inner,
             output_hidden_states=bool(taps),

@@ -152,8 +152,8 @@ WORDS = {
     "Madrid|Istanbul|Bangkok|Denver|Athens|Warsaw|Hanoi|Zurich|Montreal|Lagos|Helsinki|Quito|Glasgow",
     "name": "Anna|Tom|Maria|James|Fatima|David|Yuki|Carlos|Emma|Ravi|Olga|Peter|Grace|Ahmed|Sophie|Daniel|Lin|Julia|Samuel|Nina|"
     "Marco|Sarah|Ivan|Aisha|Robert|Clara|Kofi|Helen|Diego|Mei",
-    "audience": "a ten-year-old|beginners|busy parents|university students|retired people|engineers|teachers|young readers|tourists|"
-    "small business owners|a curious friend|new employees",
+    "audience": "a ten-year-old|beginners|busy parents|university students|retired people|engineers|teachers|young readers|"
+    "tourists|small business owners|a curious friend|new employees",
     "language": "Python|JavaScript|C++|Java|Rust|Go|C|Ruby|TypeScript|Haskell|Bash|Kotlin|PHP",
     "structure": "stack|queue|hash map|binary search tree|linked list|set|heap|graph|tuple|trie|ring buffer",
     "task": "reverses a string|sorts a list of numbers|counts the words in a text file|finds the largest number in a list|"

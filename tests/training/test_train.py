@@ -1,0 +1,151 @@
+"""Laws of training: it learns, it resumes exactly, and what it trains is the head that the engine runs."""
+
+import numpy as np
+import pytest
+import torch
+import torch.nn.functional as F
+
+from eagle_viz.engine.head import Head, head_shape, random_checkpoint
+from eagle_viz.training.data import batch_order, make_batch
+from eagle_viz.training.features import compute_features, draft_vocabulary, length_batches
+from eagle_viz.training.losses import soft_cross_entropy, teacher_probabilities
+from eagle_viz.training.train import Trainer, TrainPlan, agreement, train
+from eagle_viz.training.unrolled import UnrolledHead, shifted
+
+PLAN = TrainPlan(steps=20, batch=4, warmup=2, draft_vocabulary=64, held_out=4, evaluate_every=10, muon_rate=0.02)
+
+
+def quiet(stage: str, share: float) -> None:
+    pass
+
+
+def test_features_are_the_targets_own(target, corpus, features):
+    for index in (0, 7, len(corpus) - 1):
+        rows = features[corpus.starts[index] : corpus.starts[index + 1]].float()
+        wanted = target.forward(corpus.sequence(index).astype(np.int64)).features
+        torch.testing.assert_close(rows, wanted, atol=0.02, rtol=0.02)
+
+
+def test_finished_features_are_not_computed_again(tmp_path, target, corpus):
+    store = compute_features(target, corpus, tmp_path / "f.bin", quiet)
+    stamp = store.path.stat().st_mtime_ns
+    told = []
+    compute_features(target, corpus, tmp_path / "f.bin", lambda stage, share: told.append(share))
+    assert store.path.stat().st_mtime_ns == stamp and told == []
+
+
+def test_length_batches_hold_every_answer_once_and_keep_the_budget(corpus):
+    batches = length_batches(corpus, budget=40)
+    assert sorted(i for b in batches for i in b) == list(range(len(corpus)))
+    sizes = np.diff(corpus.starts)
+    assert all(len(b) == 1 or sizes[b].max() * len(b) <= 40 for b in batches)
+
+
+def test_the_draft_vocabulary_is_the_most_frequent_answer_tokens(corpus):
+    chosen = draft_vocabulary(corpus, 96, 5).tolist()
+    counts = np.bincount([t for a in corpus.answers() for t in a.answer], minlength=96)
+    assert chosen == sorted(chosen) and counts[chosen].min() >= np.delete(counts, chosen).max()
+
+
+def test_epochs_are_shuffled_by_seed_and_visit_answers_once():
+    sizes = np.arange(50) % 13
+    order = batch_order(sizes, 8, seed=1, epoch=0)
+    seen = np.concatenate(order)
+    assert len(seen) == 48 and len(set(seen.tolist())) == 48
+    assert np.array_equal(seen, np.concatenate(batch_order(sizes, 8, seed=1, epoch=0)))
+    assert not np.array_equal(seen, np.concatenate(batch_order(sizes, 8, seed=1, epoch=1)))
+
+
+def test_a_batch_pairs_each_feature_with_the_token_and_feature_after_it(target, corpus, features):
+    batch = make_batch(target, corpus, features, np.array([3]))
+    ids = corpus.sequence(3).astype(np.int64)
+    first = int(corpus.prompt_sizes[3]) - 1
+    assert batch.rows.tolist() == list(range(first, len(ids) - 1))
+    assert torch.equal(batch.embedded[0, :-1], target.embeddings[ids[1:]])
+    own = features[corpus.starts[3] : corpus.starts[4]]
+    assert torch.equal(batch.features[0], own) and torch.equal(batch.wanted, own[first + 1 :])
+
+
+def test_the_loss_gradient_is_autograds(target):
+    generator = torch.Generator().manual_seed(0)
+    lm_head = torch.randn(40, 32, generator=generator)
+    guesses = torch.randn(600, 32, generator=generator, requires_grad=True)
+    teacher = teacher_probabilities(torch.randn(600, 32, generator=generator), lm_head)
+    plain = -(teacher.float() * F.linear(guesses, lm_head).log_softmax(-1)).sum(-1).mean()
+    (wanted,) = torch.autograd.grad(plain, guesses)
+    loss = soft_cross_entropy(guesses, teacher, lm_head)
+    (found,) = torch.autograd.grad(loss, guesses)
+    torch.testing.assert_close(loss, plain)
+    # The teacher is stored in bfloat16, so its rows sum to one only within a few thousandths.
+    torch.testing.assert_close(found, wanted, atol=2e-5, rtol=2e-2)
+
+
+def test_unrolled_steps_equal_drafting_with_the_engines_head(target, corpus, features):
+    """Step s at row i is what the head says at depth s after a prefix pass over rows 0 .. i - s + 1."""
+    checkpoint = random_checkpoint(target, torch.arange(64), seed=9)
+    head, ids = Head(checkpoint, target), corpus.sequence(2).astype(np.int64)
+    own = features[corpus.starts[2] : corpus.starts[3]].float()
+    weights = {k: t for k, t in checkpoint.tensors.items() if t.is_floating_point()}
+    batch = make_batch(target, corpus, features, np.array([2]))
+    guesses = UnrolledHead(head_shape(checkpoint), weights).guesses(batch.embedded, own[None], steps=4)
+    for row in (5, 8):
+        for step in range(1, 5):
+            cache, known = head.new_cache(64), row - step + 2
+            guess = head.forward(ids[1 : known + 1], own[:known], cache=cache)[-1:]
+            for token in ids[known + 1 : row + 2]:
+                guess = head.forward([token], guess, cache=cache)
+            torch.testing.assert_close(guesses[step - 1][0, row], guess[0], atol=1e-4, rtol=1e-3)
+
+
+def test_shifting_moves_rows_towards_the_end():
+    assert shifted(torch.tensor([[1.0, 2.0, 3.0]]), 1).tolist() == [[0.0, 1.0, 2.0]]
+
+
+def test_folding_the_input_scale_changes_nothing(target, corpus, features, tmp_path):
+    trainer = Trainer(target, corpus, features, PLAN, tmp_path)
+    raw = torch.randn(5, 64, generator=torch.Generator().manual_seed(0))
+    unit = (raw - trainer.scale.mean) * trainer.scale.inverse
+    folded = trainer.scale.fold(trainer.weights)
+    wanted = F.linear(unit, trainer.weights["fc.weight"], trainer.weights["fc.bias"])
+    torch.testing.assert_close(F.linear(raw, folded["fc.weight"], folded["fc.bias"]), wanted, atol=1e-4, rtol=1e-4)
+
+
+def test_twenty_steps_lower_the_loss_and_publish_a_head(target, corpus, features, tmp_path):
+    told = []
+    trainer = Trainer(target, corpus, features, PLAN, tmp_path / "run")
+    train(trainer, lambda text, share: told.append((text, share)), publish=tmp_path / "head")
+    first, last = trainer.curve
+    assert last["loss"] < first["loss"] and last["step"] == 20 and told[-1][1] == 1.0
+    assert len(agreement(trainer)) == 4
+    head = Head.load(tmp_path / "head", target)
+    assert len(head.draft_tokens) == 64 and head.candidates(torch.zeros(1, 32), 3, [1]).tokens.shape == (1, 3)
+
+
+def test_resuming_gives_the_same_weights_as_never_stopping(target, corpus, features, tmp_path):
+    whole = Trainer(target, corpus, features, PLAN, tmp_path / "whole")
+    for _ in range(9):
+        whole.advance()
+    stopped = Trainer(target, corpus, features, PLAN, tmp_path / "run")
+    for _ in range(4):
+        stopped.advance()
+    stopped.save()
+    resumed = Trainer(target, corpus, features, PLAN, tmp_path / "run")
+    assert resumed.resume() and resumed.step == 4
+    for _ in range(5):
+        resumed.advance()
+    for name, weight in whole.weights.items():
+        torch.testing.assert_close(resumed.weights[name], weight, atol=0, rtol=0)
+    assert not Trainer(target, corpus, features, PLAN, tmp_path / "new").resume()
+
+
+def test_rate_warms_up_and_ends_at_zero():
+    plan = TrainPlan(steps=100, warmup=10)
+    assert plan.rate(0) == pytest.approx(0.1) and plan.rate(100) == pytest.approx(0, abs=1e-12)
+    assert max(plan.rate(s) for s in range(100)) <= 1
+
+
+def test_bad_plans_and_small_corpora_are_one_sentence(target, corpus, features, tmp_path):
+    with pytest.raises(ValueError, match="steps must be at least 1, got 0"):
+        TrainPlan(steps=0)
+    with pytest.raises(ValueError, match="need 144 answers, the corpus has 24"):
+        Trainer(target, corpus, features, TrainPlan(), tmp_path)
