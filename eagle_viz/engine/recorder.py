@@ -1,0 +1,260 @@
+"""Making recordings: generate, then draft every context of the answer again, wide enough for all that the page may ask."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import torch
+
+from eagle_viz.core.calibration import best_first_gaps
+from eagle_viz.core.landscape import AverageTable, Candidates, Landscape, RecordedLandscape
+from eagle_viz.core.policies import BestStatic, Chain, Eagle1, Eagle2, MaxSweep, Policy
+from eagle_viz.core.policies.base import Scout
+from eagle_viz.core.readout import draft_up_to
+from eagle_viz.core.recording import (
+    MAX_BUDGET,
+    MAX_DEPTH,
+    TOP_K,
+    LiveVerdict,
+    RecordedCycle,
+    Recording,
+    average_confidences,
+)
+from eagle_viz.core.tree import ROOT, DraftTree, Node, Path
+from eagle_viz.engine.drafted import DraftedLandscape, Drafter, TokenTexts
+from eagle_viz.engine.generation import Contest, Cycle, Generation, Reader, Settings, plain, with_target
+from eagle_viz.engine.prompts import Prompt
+from eagle_viz.engine.target import Target
+
+Expanded = Mapping[Path, Candidates]
+"""What is known below one root: the candidates of every expanded path."""
+
+TAIL = 32
+"""Tokens read beyond the answer, so that a deep tree near its end still meets the target's own continuation."""
+
+BEAMS = (
+    *(Eagle2(top_k=width, max_depth=MAX_DEPTH) for width in range(1, TOP_K + 1)),
+    Eagle2(top_k=TOP_K, max_depth=MAX_DEPTH, expand_by="confidence"),
+)
+FIXED: tuple[Policy, ...] = (Eagle1(), MaxSweep(), Chain())
+"""What a page may run on a recording, as wide as it gets; best-first and best_static are seen to separately."""
+
+
+def standard_contest(budget: int = 25) -> Contest:
+    """The comparison that recordings show: EAGLE-2 leads, EAGLE-1's shape is verified on the same contexts, at one budget."""
+    return {"eagle2": (Eagle2(max_depth=MAX_DEPTH), budget), "eagle1": (Eagle1(), budget)}
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a recorder is doing: `done` of `total` steps of `prompt`, for people to read."""
+
+    prompt: str
+    step: str
+    done: int
+    total: int
+
+
+def record(
+    target: Target,
+    drafter: Drafter,
+    prompts: Sequence[Prompt],
+    contest: Contest | None = None,
+    max_new_tokens: int = 64,
+    contexts: int | None = None,
+    target_name: str = "SmolLM2-135M-Instruct",
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> list[Recording]:
+    """Record the greedy answers to these prompts, a recording each; the average of each is taken over the others.
+
+    `contexts`: at most so many cycles of each answer, evenly spaced (None: all of them, so that the strip along the text is whole).
+    Deterministic on one machine: the same target, drafter and prompts give the same trees.
+    """
+    contest = contest or standard_contest()
+    drafts = [_first_draft(target, drafter, prompt, contest, max_new_tokens, contexts, target_name, report) for prompt in prompts]
+    return [_with_average(target, drafter, one, [other for other in drafts if other is not one], report) for one in drafts]
+
+
+def _first_draft(
+    target: Target, drafter: Drafter, prompt: Prompt, contest: Contest, limit: int, contexts: int | None, target_name: str, report
+) -> Recording:
+    """A recording that lacks only what best_static needs, which depends on the other recordings."""
+    run = Generation(target, drafter, target.encode_chat(prompt.text), contest, Settings(limit, probabilities=False))
+    cycles = []
+    for cycle in run:
+        cycles.append(cycle)
+        report(Progress(prompt.name, "generate", len(run.tokens), limit))
+    tokens = [*run.prompt, *run.tokens, *_tail(target, run)]
+    cycles = evenly(cycles, contexts)
+    roots = [cycle.position for cycle in cycles]
+    known = []
+    for found in explore(target, drafter, tokens, roots, expand_all):
+        known.append(found)
+        report(Progress(prompt.name, "record", len(known), len(roots)))
+    texts = token_texts(target, known)
+    landscapes = [RecordedLandscape(found, tokens[root], texts) for found, root in zip(known, roots, strict=True)]
+    return Recording(
+        name=f"{drafter.name}-{prompt.name}",
+        title=prompt.title,
+        kind=prompt.kind,
+        prompt=prompt.text,
+        target=target_name,
+        drafter=drafter.name,
+        tokens=tuple(tokens),
+        prompt_length=len(run.prompt),
+        answer_length=len(run.tokens),
+        pieces=pieces(target, run.tokens),
+        texts=texts,
+        cycles=tuple(_recorded(cycle, land, tokens) for cycle, land in zip(cycles, landscapes, strict=True)),
+        made=_made(target, contest),
+    )
+
+
+def evenly(cycles: Sequence[Cycle], count: int | None) -> list[Cycle]:
+    """At most `count` of these cycles, evenly spaced, the first and the last among them; all of them for None."""
+    if count is None or count >= len(cycles):
+        return list(cycles)
+    return [cycles[round(i * (len(cycles) - 1) / max(1, count - 1))] for i in range(count)]
+
+
+def _recorded(cycle: Cycle, landscape: RecordedLandscape, tokens: Sequence[int]) -> RecordedCycle:
+    verdicts = tuple(
+        LiveVerdict(name, draft.budget, cycle.accepted_path(name), cycle.verdicts[name].bonus)
+        for name, draft in cycle.drafts.items()
+    )
+    return RecordedCycle(cycle.position, landscape, tuple(tokens[cycle.position + 1 :]), verdicts, dict(cycle.seconds))
+
+
+def _made(target: Target, contest: Contest) -> dict:
+    policies = {name: {"policy": policy.name, "budget": budget, **vars(policy)} for name, (policy, budget) in contest.items()}
+    limits = {"budget": MAX_BUDGET, "top_k": TOP_K, "max_depth": MAX_DEPTH}
+    return {"dtype": str(target.dtype).removeprefix("torch."), "torch": torch.__version__, "live": policies, "holds": limits}
+
+
+def _tail(target: Target, run: Generation) -> list[int]:
+    """The target's greedy tokens after the answer; none where it has ended."""
+    if run.tokens[-1] in target.end_tokens:
+        return []
+    return [token for token, _ in plain(target, [*run.prompt, *run.tokens], Settings(max_new_tokens=TAIL))]
+
+
+def _with_average(target: Target, drafter: Drafter, one: Recording, others: Sequence[Recording], report) -> Recording:
+    """Add the others' average confidences, and whatever best_static expands with them."""
+    average = average_confidences(cycle.landscape.candidates for other in others for cycle in other.cycles)
+    if average is None:
+        return one
+    report(Progress(one.name, "average", 0, 1))
+    roots = [cycle.position for cycle in one.cycles]
+    shapes = explore(target, drafter, one.tokens, roots, expand_best_static(average))
+    known = [{**found, **cycle.landscape.candidates} for found, cycle in zip(shapes, one.cycles, strict=True)]
+    texts = {**one.texts, **token_texts(target, known)}
+    cycles = tuple(
+        replace(cycle, landscape=RecordedLandscape(found, cycle.landscape.root_token, texts, average))
+        for cycle, found in zip(one.cycles, known, strict=True)
+    )
+    return replace(one, cycles=cycles, texts=texts, average=average)
+
+
+# -- drafting a known text again ---------------------------------------------------------------------------------------
+
+
+Finish = Callable[[Reader, DraftedLandscape], dict[Path, Candidates]]
+
+
+def explore(
+    target: Target, drafter: Drafter, tokens: Sequence[int], roots: Sequence[int], finish: Finish
+) -> Iterator[dict[Path, Candidates]]:
+    """For each root (rising indices in `tokens`) what `finish` expands below it, with the target's probabilities."""
+    reader = Reader(target, drafter, tokens[: roots[0]], len(tokens) - roots[0], MAX_BUDGET)
+    reader.start(tokens[roots[0]])
+    for before, root in zip([roots[0], *roots], roots, strict=False):
+        reader.extend(tokens[before + 1 : root + 1])
+        landscape = reader.landscape()
+        yield finish(reader, landscape)
+        landscape.close()
+
+
+def expand_all(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candidates]:
+    """What every shipped policy expands, best-first also by the target's price: everything with the target's probabilities."""
+    expand_shipped(landscape)
+    known: dict[Path, Candidates] = {}
+    while True:
+        while gaps := best_first_gaps(landscape.expanded, MAX_BUDGET, MAX_DEPTH):
+            landscape.expand(gaps)
+        known |= priced(reader, landscape.expanded, landscape.root_token, known)
+        gaps = best_first_gaps(known, MAX_BUDGET, MAX_DEPTH, by_target=True)
+        if not gaps:
+            return known
+        landscape.expand(gaps)
+
+
+def priced(reader: Reader, expanded: Expanded, root_token: int, known: Expanded) -> dict[Path, Candidates]:
+    """The expanded nodes that are not `known` yet, their candidates with the target's probabilities: one pass, then forgotten."""
+    fresh = {path: found for path, found in expanded.items() if path not in known}
+    unpriced = [path for path, found in fresh.items() if found.target_probabilities is None]
+    if unpriced:
+        start = reader.cache.length
+        tree = tree_of(unpriced, expanded, root_token)
+        fresh |= with_target(fresh, tree, reader.verify(tree).logits)
+        reader.cache.keep(start, [])
+    return fresh
+
+
+def tree_of(paths: Sequence[Path], expanded: Expanded, root_token: int) -> DraftTree:
+    """The tree of these expanded paths and their ancestors."""
+    wanted = {path[:depth] for path in paths for depth in range(1, len(path) + 1)}
+    nodes = []
+    for path in wanted:
+        siblings, rank = expanded[path[:-1]], path[-1]
+        nodes.append(Node(path, int(siblings.tokens[rank]), float(siblings.confidences[rank])))
+    return DraftTree.from_nodes(nodes, root_token)
+
+
+def expand_shipped(landscape: Landscape) -> None:
+    """Run every shipped policy at its widest."""
+    expand_beams(landscape, BEAMS)
+    for policy in FIXED:
+        draft_up_to(policy, landscape, MAX_BUDGET)
+
+
+def expand_beams(landscape: Landscape, policies: Sequence[Eagle2]) -> None:
+    """Run the expand phases of many EAGLE-2s side by side: one pass a layer serves them all."""
+    scouts = [Scout(landscape, policy.top_k) for policy in policies]
+    beams: list[list[Path]] = [[ROOT] for _ in policies]
+    for _ in range(MAX_DEPTH):
+        landscape.expand(sorted({path for beam in beams for path in beam}))
+        beams = [
+            policy.choose(scout, scout.expand(beam)) for policy, scout, beam in zip(policies, scouts, beams, strict=True)
+        ]
+
+
+def expand_best_static(average: AverageTable) -> Finish:
+    """What the best static shape for one average expands."""
+
+    def finish(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candidates]:
+        draft_up_to(BestStatic(average=average), landscape, MAX_BUDGET)
+        return priced(reader, landscape.expanded, landscape.root_token, {})
+
+    return finish
+
+
+# -- texts -------------------------------------------------------------------------------------------------------------
+
+
+def token_texts(target: Target, known: Sequence[Expanded]) -> dict[int, str]:
+    """What every candidate token reads as."""
+    texts = TokenTexts(target.tokenizer)
+    found = {int(token) for expanded in known for row in expanded.values() for token in row.tokens}
+    return {token: texts[token] for token in sorted(found)}
+
+
+def pieces(target: Target, tokens: Sequence[int]) -> tuple[str, ...]:
+    """The text that each token adds; joined, they are the decoded text. A character cut between tokens belongs to the last of
+    them.
+    """
+    added, shown = [], ""
+    for count in range(1, len(tokens) + 1):
+        text = target.decode(list(tokens[:count]))
+        whole = text if count == len(tokens) else text.rstrip("\ufffd")
+        added.append(whole[len(shown) :])
+        shown = whole
+    return tuple(added)
