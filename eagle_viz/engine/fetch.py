@@ -27,7 +27,7 @@ _INSTEAD = (
 )
 
 
-class FetchError(RuntimeError):
+class FetchError(OSError):
     """The default target could not be got; one line says what failed and what can be done instead."""
 
 
@@ -64,6 +64,8 @@ def fetch_target(destination: str | Path | None = None, progress: Progress = lam
         destination.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".fetch-", dir=destination.parent) as scratch:
             _fetch_into(destination, Path(scratch), progress)
+    except FetchError:
+        raise
     except OSError as error:
         raise FetchError(f"writing the target near {str(destination)!r} failed: {error}. {_INSTEAD}") from error
     progress("ready", 1.0)

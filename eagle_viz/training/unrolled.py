@@ -81,7 +81,8 @@ class UnrolledHead:
         values.append(v)
         q = rotate(q, *(t.to(q.dtype) for t in rotary))
         x = x + F.linear(_attend(q, keys, values), self._layer("self_attn.o_proj"))
-        h = F.rms_norm(x, (self.shape.hidden,), self._layer("post_attention_layernorm"), self.shape.norm_eps)
+        norm = self._layer("post_attention_layernorm").to(x.dtype)
+        h = F.rms_norm(x, (self.shape.hidden,), norm, self.shape.norm_eps)
         inner = F.silu(F.linear(h, self._layer("mlp.gate_proj"))) * F.linear(h, self._layer("mlp.up_proj"))
         return x + F.linear(inner, self._layer("mlp.down_proj"))
 

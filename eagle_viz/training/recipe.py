@@ -1,0 +1,44 @@
+"""The whole way from a target to a head in one call; each stage is kept and not done twice."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+
+from eagle_viz.engine.checkpoint import HeadCheckpoint, write_head
+from eagle_viz.engine.target import Target
+from eagle_viz.training.calibrate import calibrate
+from eagle_viz.training.corpus import Corpus, CorpusPlan, build_corpus
+from eagle_viz.training.features import compute_features
+from eagle_viz.training.train import Trainer, TrainPlan, train
+
+Progress = Callable[[str, float], None]
+
+
+def train_head(
+    target: str | Path,
+    out: str | Path,
+    work: str | Path,
+    corpus: str | Path | None = None,
+    plan: TrainPlan | None = None,
+    corpus_plan: CorpusPlan | None = None,
+    progress: Progress = lambda stage, fraction: None,
+) -> HeadCheckpoint:
+    """Train a head for the target in folder `target` and write it to the folder `out`; stopped runs go on where they were.
+
+    `work` keeps the sampled corpus, the features (1.2 KB a token) and the training state. `corpus` names a corpus file
+    to be used instead of sampling a new one. `progress(text, fraction)` is called at every stage. Raises ValueError for
+    a target or corpus that cannot be used.
+    """
+    loaded, work = Target.load(target, torch.bfloat16), Path(work).expanduser()
+    answers = Corpus.load(Path(corpus)) if corpus else build_corpus(
+        loaded, corpus_plan or CorpusPlan(), work / "corpus", progress
+    )
+    features = compute_features(loaded, answers, work / "features.bin", progress).open()
+    trainer = Trainer(loaded, answers, features, plan or TrainPlan(), work / "state")
+    trainer.resume()
+    train(trainer, progress, publish=Path(out))
+    progress("calibrating", 1.0)
+    head = calibrate(trainer)
+    write_head(out, head)
+    return head
