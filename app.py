@@ -2,13 +2,15 @@
 
 import streamlit as st
 
-from eagle_viz.ui import chrome, lab, session, text, tour
+from eagle_viz.ui import chrome, confidence, controls, lab, session, speed, text, tour, verify_pass
 
 st.set_page_config(page_title="Draft tree lab", page_icon="🌳", layout="wide", initial_sidebar_state="collapsed")
-settings = session.begin()
+settings = controls.settled(session.begin())
 chrome.style()
 chrome.header(settings)
 chrome.notes(settings)
 tour.panel(settings)
-{"lab": lab.panel, "text": text.panel}[settings.view](settings)
+{"lab": lab.panel, "text": text.panel, "confidence": confidence.panel, "speed": speed.panel, "pass": verify_pass.panel}[
+    settings.view
+](settings)
 session.finish()

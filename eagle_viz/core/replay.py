@@ -41,6 +41,16 @@ def replay(cycle: RecordedCycle, tree: DraftTree) -> Pass:
     return Pass(tree.budget, tree.depth, width, tree.expected_accepted, cycle.verdict(tree).accept_length)
 
 
+def accepted_curve(cycle: RecordedCycle, draft: Draft) -> np.ndarray:
+    """[budget + 1] int: drafted tokens accepted at budgets 0 .. ``draft.budget`` of a nested policy, bonus not counted.
+
+    Law: entry b is ``replay(cycle, kept_at(draft, b)).accepted``.
+    """
+    step = {path: number for number, path in enumerate(draft.order, start=1)}
+    bought = [step[draft.tree.paths[node]] for node in cycle.verdict(draft.tree).accepted]
+    return np.searchsorted(bought, np.arange(draft.budget + 1), side="right")
+
+
 def tau(passes: Sequence[Pass]) -> tuple[float, float]:
     """Tokens a pass, expected and measured: 1 (bonus) + mean expected, 1 + mean accepted; raises ``ValueError`` without a pass."""
     if not passes:

@@ -10,7 +10,7 @@ import streamlit as st
 from ..core.policies import POLICIES
 from . import chrome, session, world
 from .presets import PRESETS, changes_by_name
-from .settings import PROPERTIES, SOURCES, Settings, base_of
+from .settings import PROPERTIES, SOURCES, Settings, base_of, quote, scene
 
 
 def column(settings: Settings) -> None:
@@ -59,29 +59,43 @@ def _levels(settings: Settings) -> None:
     )
 
 
-def recording_column(settings: Settings) -> None:
-    """The column of the view on recorded text."""
-    _recording(settings)
+def recording_column(settings: Settings, position: bool = True) -> None:
+    """The column of the views on recorded text; ``position``: whether one context of it is looked at."""
+    _recording(settings, position)
     _policies()
     with st.expander("More settings"):
         _more(settings)
 
 
-def _recording(settings: Settings) -> None:
+def _recording(settings: Settings, position: bool = True) -> None:
     names = world.recordings()
     if not names:
         st.html('<p class="quiet">No recording is shipped in models/recordings yet.</p>')
         return
-    if settings.recording not in names:
-        session.change(recording=names[0], position=0)
     titles = {name: name.replace("-", " ") for name in names}
     st.selectbox("Recorded text", names, format_func=titles.get, **session.bind("recording", also=lambda _: {"position": 0}))
+    if not position:
+        return
     last = len(world.read_recording(session.current().recording).cycles) - 1
-    if session.current().position > last:
-        session.change(position=last)
     if last:
         st.slider("Position in the text (cycle)", 0, last, **session.bind("position"))
     _words_before()
+
+
+def settled(settings: Settings) -> Settings:
+    """Settings whose recording and position exist, wherever recorded text is shown; what had to be changed is said."""
+    names = world.recordings()
+    if scene(settings).source != "recording" or not names:
+        return settings
+    name, position = settings.recording, settings.position
+    if name not in names:
+        if name:
+            session.note(f"recording: {quote(name)} given, allowed is one of {', '.join(names)}; {names[0]} is used.")
+        name = names[0]
+    last = len(world.read_recording(name).cycles) - 1
+    if position > last:
+        session.note(f"position: {position} given, allowed is 0 to {last} in {name}; {last} is used.")
+    return session.settle(recording=name, position=min(position, last))
 
 
 def _words_before() -> None:

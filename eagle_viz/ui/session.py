@@ -45,6 +45,17 @@ def finish() -> None:
     st.session_state[_WRITTEN] = query
 
 
+def note(sentence: str) -> None:
+    """Add a sentence about the link that was opened."""
+    st.session_state[_NOTES] = [*notes(), sentence]
+
+
+def settle(**changes: object) -> Settings:
+    """Complete the settings during a run (what a link left open); the sentences about the link stay."""
+    st.session_state[_SETTINGS] = current().but(**changes)
+    return current()
+
+
 def change(**changes: object) -> None:
     """Change settings from a callback; the sentences about the URL have been read by then."""
     st.session_state[_SETTINGS] = current().but(**changes)

@@ -16,6 +16,7 @@ VIEWS = {
     "speed": "Budget & speed",
     "pass": "Verify pass",
 }
+RECORDED_VIEWS = ("text", "pass", "confidence", "speed")
 MODES = ("nodes", "phases", "verify")
 ALL_STEPS = -1
 """``step`` of a whole tree: as many nodes kept as the budget allows."""
@@ -130,7 +131,7 @@ class Settings:
 
 def scene(settings: Settings) -> Settings:
     """What the stage shows: views about recorded text show the recording, whatever the lab's own source is."""
-    return settings.but(source="recording") if settings.view in ("text", "confidence") else settings
+    return settings.but(source="recording") if settings.view in RECORDED_VIEWS else settings
 
 
 def base_of(preset: str, presets: Mapping[str, Mapping[str, object]]) -> Settings:

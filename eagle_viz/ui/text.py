@@ -14,8 +14,8 @@ from .settings import ALL_STEPS, Settings
 
 LEGEND = (
     '<p class="legend"><span class="accepted">drafted and accepted</span> <span class="bonus">bonus</span> the target\'s own token '
-    "that ends each pass; <b class='dynamic'><sup>6</sup></b> marks passes that harvest six tokens or more. Click a cycle to see its "
-    "trees.</p>"
+    "that ends each pass; <b class='dynamic'><sup>6</sup></b> marks passes that harvest six tokens or more. Click a cycle "
+    "to see its trees.</p>"
 )
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from ..core.calibration import Group, Reliability, Rung
 from ..core.population import Population
 
 GRAY = "#737c91"
@@ -27,17 +28,7 @@ def budget_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tu
     """
     top = max(float(static[-1]), float(dynamic[-1]), 1.0) * 1.12
     figure = go.Figure()
-    figure.add_bar(
-        x=list(range(1, most + 1)),
-        y=[top] * most,
-        width=1,
-        marker_color="rgba(0,0,0,0)",
-        showlegend=False,
-        hoverinfo="none",
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-        name="budget",
-    )
+    _columns(figure, [[values[min(b, len(values) - 1)] for values in (static, dynamic)] for b in range(1, most + 1)], top, names)
     for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
         figure.add_scatter(
             x=np.arange(len(values)),
@@ -45,18 +36,34 @@ def budget_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tu
             mode="lines",
             name=name,
             line={"color": colour, "width": 2.5},
-            hovertemplate="%{y:.2f}",
+            hoverinfo="skip",
         )
         at = min(budget, len(values) - 1)
         figure.add_scatter(
             x=[at], y=[values[at]], mode="markers", marker={"color": colour, "size": 10}, showlegend=False, hoverinfo="skip"
         )
     figure.add_vline(x=budget, line={"color": INK, "width": 1, "dash": "dot"})
-    figure.update_layout(hovermode="x", clickmode="event+select", dragmode=False)
+    figure.update_layout(hovermode="closest", clickmode="event+select", dragmode=False)
     ticks = sorted({tick for tick in TICKS if tick <= most and abs(tick - budget) > most / 24} | {budget})
     figure.update_xaxes(range=[0, most], tickvals=ticks)
     figure.update_yaxes(range=[0, top])
     return _calm(figure)
+
+
+def _columns(figure: go.Figure, rows: list[list[float]], top: float, names: tuple[str, str]) -> None:
+    """Bars without ink from budget 1 on: they alone answer to the pointer, so that a click picks a budget and not a line."""
+    figure.add_bar(
+        x=list(range(1, len(rows) + 1)),
+        y=[top] * len(rows),
+        width=1,
+        name="budget",
+        customdata=rows,
+        hovertemplate=f"budget %{{x}}<br>{names[1]} %{{customdata[1]:.2f}}<br>{names[0]} %{{customdata[0]:.2f}}<extra></extra>",
+        marker_color="rgba(0,0,0,0)",
+        showlegend=False,
+        selected={"marker": {"opacity": 0}},
+        unselected={"marker": {"opacity": 0}},
+    )
 
 
 def by_depth(static: np.ndarray, dynamic: np.ndarray, names: tuple[str, str]) -> go.Figure:
@@ -102,11 +109,130 @@ def gain_against_sharpness(rows: Sequence[Population], current: Population) -> g
     return _calm(figure)
 
 
-def _calm(figure: go.Figure, height: int = 230, legend: bool = True) -> go.Figure:
+def reliability(found: Reliability) -> go.Figure:
+    """Each bin's mean confidence against the share accepted (dots, 95 % bars) and the target's mean probability (line)."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[0, 1], y=[0, 1], mode="lines", line={"color": INK, "width": 1, "dash": "dot"}, name="equal", hoverinfo="skip"
+    )
+    x = [b.confidence for b in found.bins]
+    figure.add_scatter(
+        x=x,
+        y=[b.target for b in found.bins],
+        mode="lines",
+        line={"color": GRAY, "width": 2.5},
+        name="target's probability",
+        hovertemplate="target %{y:.2f}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=x,
+        y=[b.accepted for b in found.bins],
+        mode="markers",
+        marker={"color": BLUE, "size": 9},
+        name="accepted",
+        customdata=[b.count for b in found.bins],
+        error_y={
+            "type": "data",
+            "array": [b.high - b.accepted for b in found.bins],
+            "arrayminus": [b.accepted - b.low for b in found.bins],
+            "color": BLUE,
+            "thickness": 1.5,
+        },
+        hovertemplate="confidence %{x:.2f}, accepted %{y:.2f} of %{customdata}<extra></extra>",
+    )
+    figure.update_xaxes(range=[-0.02, 1.02], title="confidence", dtick=0.2)
+    figure.update_yaxes(range=[-0.02, 1.02], title="accepted", dtick=0.2)
+    return _calm(figure, height=420, left=52, bottom=48)
+
+
+def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
+    """Mean confidence and share accepted of nodes of one depth or rank, side by side; the count is in the hover."""
+    figure = go.Figure()
+    for name, colour, field in (("confidence", GRAY, "confidence"), ("accepted", BLUE, "accepted")):
+        figure.add_bar(
+            x=[group.key for group in groups],
+            y=[getattr(group, field) for group in groups],
+            name=name,
+            marker_color=colour,
+            customdata=[group.count for group in groups],
+            hovertemplate=f"{name} %{{y:.2f}} of %{{customdata}}<extra></extra>",
+        )
+    figure.update_layout(barmode="group", bargap=0.3, bargroupgap=0.08)
+    figure.update_xaxes(dtick=1, title=title)
+    return _calm(figure, height=180, bottom=44)
+
+
+def speed_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tuple[str, str]) -> go.Figure:
+    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; each line's best budget is marked and named."""
+    figure = go.Figure()
+    for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
+        best = int(np.argmax(values))
+        figure.add_scatter(
+            x=np.arange(len(values)),
+            y=values,
+            mode="lines",
+            name=name,
+            line={"color": colour, "width": 2.5},
+            hovertemplate="%{x} nodes: %{y:.2f}",
+        )
+        figure.add_scatter(
+            x=[best],
+            y=[values[best]],
+            mode="markers+text",
+            text=[f"best: {best}"],
+            textposition="top right",
+            marker={"color": colour, "size": 10},
+            showlegend=False,
+            hoverinfo="skip",
+        )
+    figure.add_hline(y=1, line={"color": INK, "width": 1, "dash": "dash"})
+    figure.add_vline(x=budget, line={"color": INK, "width": 1, "dash": "dot"})
+    figure.update_layout(hovermode="x")
+    figure.update_xaxes(
+        range=[0, len(dynamic) - 1], tickvals=[tick for tick in TICKS if tick < len(dynamic)], title="budget, nodes"
+    )
+    figure.update_yaxes(rangemode="tozero", ticksuffix="×")
+    return _calm(figure, height=320, bottom=44)
+
+
+def ladder(rungs: Sequence[Rung], titles: Sequence[str]) -> go.Figure:
+    """A bar a policy: expected accepted tokens by the target's probabilities; rings: promised by the drafter; ticks: accepted."""
+    figure = go.Figure()
+    names = list(titles)
+    figure.add_bar(
+        x=[rung.target for rung in rungs],
+        y=names,
+        orientation="h",
+        name="by the target",
+        marker_color=[BLUE if rung.name in ("eagle2", "full") else GRAY for rung in rungs],
+        text=[f"{rung.target:.2f}" for rung in rungs],
+        textposition="inside",
+        insidetextanchor="start",
+        hovertemplate="by the target %{x:.2f}<extra></extra>",
+    )
+    for name, symbol, field in (
+        ("promised by the drafter", "circle-open", "expected"),
+        ("accepted in the texts", "line-ns", "accepted"),
+    ):
+        figure.add_scatter(
+            x=[getattr(rung, field) for rung in rungs],
+            y=names,
+            mode="markers",
+            name=name,
+            marker={"symbol": symbol, "size": 12, "color": INK, "line": {"color": INK, "width": 2}},
+            hovertemplate=f"{name} %{{x:.2f}}<extra></extra>",
+        )
+    figure.update_layout(bargap=0.35)
+    figure.update_xaxes(rangemode="tozero")
+    figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True)
+    return _calm(figure, height=70 + 42 * len(rungs))
+
+
+def _calm(figure: go.Figure, height: int = 230, legend: bool = True, left: int = 36, bottom: int = 30) -> go.Figure:
     """One look for all charts: no background, one thin grid, the legend in a line above."""
     figure.update_layout(
         height=height,
-        margin={"l": 36, "r": 12, "t": 30 if legend else 10, "b": 30},
+        margin={"l": left, "r": 12, "t": 30 if legend else 10, "b": bottom},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": FONT, "size": 12, "color": GRAY},

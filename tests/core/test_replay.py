@@ -6,7 +6,7 @@ import pytest
 from eagle_viz import POLICIES, RankLandscape, RecordedLandscape
 from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import RecordedCycle
-from eagle_viz.core.replay import Pass, kept_at, replay, tau
+from eagle_viz.core.replay import Pass, accepted_curve, kept_at, replay, tau
 
 HALVES = Candidates(np.array([5, 6]), np.array([0.5, 0.25]))
 LAND = RecordedLandscape({(): HALVES, (0,): HALVES, (1,): HALVES, (0, 0): HALVES})
@@ -30,6 +30,14 @@ def test_the_first_nodes_of_a_nested_policy_are_its_smaller_tree(policy):
     full = POLICIES[policy]()(land, 30)
     for budget in (0, 1, 7, 29):
         assert kept_at(full, budget).paths == POLICIES[policy]()(land, budget).tree.paths
+
+
+def test_the_curve_is_the_replay_at_every_budget():
+    cycle = RecordedCycle(0, LAND, continuation=(5, 6, 9))
+    draft = POLICIES["best_first"](max_depth=2)(LAND, 6)
+    curve = accepted_curve(cycle, draft)
+    assert curve.tolist() == [replay(cycle, kept_at(draft, budget)).accepted for budget in range(7)]
+    assert curve[0] == 0 and curve[-1] == 2
 
 
 def test_tau_counts_the_bonus():

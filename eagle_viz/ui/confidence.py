@@ -1,0 +1,112 @@
+"""Is confidence acceptance? Reliability, acceptance by depth and rank, the ladder and the paper's ablation, on recordings."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ..core import calibration
+from ..core.recording import MAX_DEPTH
+from ..view import figures
+from . import chrome, controls, lab, session, world
+from .settings import Settings
+
+WORDS = (
+    "EAGLE-2 prices a node with the drafter's confidence, before the large model has seen it. That only works if confidence means "
+    "acceptance: of all tokens drafted with confidence 0.8, about 80 % should survive. Each dot is one fifteenth of the drafted "
+    "tokens whose parent was accepted; on the diagonal, confidence and acceptance are the same."
+)
+ALL = "all"
+LADDER_NOTE = {
+    "chain": "no tree",
+    "eagle1": "+ breadth",
+    "best_static": "+ the best fixed shape",
+    "eagle2": "+ a look at the context",
+    "best_first": "+ no beam to lose nodes",
+    "oracle": "+ the target's own probabilities",
+}
+
+
+def panel(settings: Settings) -> None:
+    """Calibration of the chosen recording, or of all by the same drafter."""
+    if not world.recordings():
+        chrome.say("There is no recording in models/recordings yet, so there is nothing measured to show here.")
+        return
+    with st.container(key="lab"):
+        left, right = st.columns([1, 4.1], gap="medium")
+        with left, st.container(key="settings"):
+            controls.recording_column(settings, position=False)
+            st.toggle("All recordings of this drafter", key="all_recordings", value=True)
+        with right, chrome.in_one_sentence():
+            st.html(f'<p class="intro">{WORDS}</p>')
+            _show(session.current(), st.session_state["all_recordings"])
+
+
+def _show(settings: Settings, everything: bool) -> None:
+    names = world.same_drafter(settings.recording) if everything else (settings.recording,)
+    key = world.sides(settings)[1]
+    with st.spinner(f"Reading {len(names)} recording{'s' * (len(names) > 1)} …"):
+        seen = world.observations(names, key, settings.budget)
+    drafter = world.read_recording(settings.recording).drafter
+    if drafter == "oracle":
+        chrome.say(
+            "This drafter is the target itself: its confidence is the target's probability, so the error is 0 by construction."
+        )
+    with st.container(key="card-reliability", border=True):
+        _reliability(seen, f"{key.title}, budget {settings.budget}, {len(names)} texts, drafted by {drafter}")
+    with st.container(key="card-ladder", border=True):
+        _ladder(names, settings, drafter)
+
+
+def _reliability(seen: calibration.Observations, aside: str) -> None:
+    found = calibration.reliability(seen)
+    chrome.card_title("Confidence against acceptance", aside)
+    left, right = st.columns([1.2, 1], gap="medium")
+    with left:
+        alt = "Mean confidence against the share of drafted tokens that were accepted, with 95 % intervals"
+        st.plotly_chart(figures.reliability(found), theme=None, config=lab.CHART, key="reliability", alt=alt)
+    with right:
+        st.html(
+            f'<p class="claim" data-testid="ece">Calibration error <b class="dynamic">{found.ece:.3f}</b></p>'
+            '<p class="quiet">Mean distance '
+            f"of confidence from the target's own probability, {len(found.bins)} bins of equal count; against what was accepted "
+            f"in these texts {found.ece_accepted:.3f}. {found.count} drafted tokens whose parent was accepted; bars are 95 % "
+            "intervals.</p>"
+        )
+        for name, groups, keys in (
+            ("level", calibration.by_depth(seen), "level below the root"),
+            ("rank", calibration.by_rank(seen), "rank among siblings"),
+        ):
+            chart = figures.acceptance_by(groups, keys)
+            st.plotly_chart(chart, theme=None, config=lab.CHART, key=f"by-{name}", alt=f"Confidence and acceptance by {name}")
+
+
+def _ladder(names: tuple[str, ...], settings: Settings, drafter: str) -> None:
+    chrome.card_title("The ladder", f"same drafter, same {settings.budget} nodes; each rung changes one thing")
+    choice = st.segmented_control(
+        "Ladder",
+        ["ladder", "ablation"],
+        default="ladder",
+        required=True,
+        label_visibility="collapsed",
+        key="ladder",
+        format_func={"ladder": "From chain to oracle", "ablation": "The paper's ablation"}.get,
+    )
+    with st.spinner("Replaying every policy on every recorded context …"):
+        rungs = world.ladder(names, settings.budget, settings.top_k, min(settings.max_depth, MAX_DEPTH), choice)
+    titles = [f"{rung.title}  {LADDER_NOTE[rung.name]}" if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
+    alt = "Accepted tokens a pass of each policy: by the target's probabilities, and promised by the drafter"
+    st.plotly_chart(figures.ladder(rungs, titles), theme=None, config=lab.CHART, key="rungs", alt=alt)
+    said = " Reported by the paper for Vicuna-7B on MT-bench, tau: 3.92, 4.39, 4.86, 4.98." if choice == "ablation" else ""
+    st.html(
+        f'<p class="quiet">Mean over {rungs[0].contexts} recorded contexts, bonus not counted, drafted by {drafter}. '
+        "Bars: expected by the "
+        f"target's own probabilities; open rings: promised by the drafter; ticks: accepted in the recorded greedy texts.{said}</p>"
+    )
+
+
+ABLATION = {
+    "neither": "Neither: own confidence, no rerank",
+    "no value": "Rerank only: frontier by own confidence",
+    "no rerank": "Value only: no rerank",
+    "full": "Both: EAGLE-2",
+}

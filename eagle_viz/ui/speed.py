@@ -1,0 +1,129 @@
+"""Budget and speed: more nodes are more tokens a pass, but a slower pass; and what dynamic trees buy on each kind of text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from ..core.cost import MEASURED, SUPPOSED, PassCost, speedup
+from ..core.replay import tau
+from ..view import figures
+from . import chrome, controls, lab, session, world
+from .settings import Settings
+
+COSTS = {cost.title: cost for cost in (*MEASURED, SUPPOSED)}
+WORDS = (
+    "Every node is one more position in the verify pass. Where a pass over 60 positions takes hardly longer than over one, "
+    "spend; where each position is paid for, the best tree is small. Tokens a pass always rise with the budget, tokens a second "
+    "do not."
+)
+REPORTED = (
+    ("Vicuna-7B", "2.90 / 3.94", "3.62 / 4.98"),
+    ("Vicuna-13B", "3.07 / 3.98", "4.26 / 4.83"),
+    ("LLaMA2-Chat-7B", "2.78 / 3.62", "3.43 / 4.70"),
+    ("LLaMA2-Chat-13B", "3.03 / 3.90", "4.21 / 4.75"),
+)
+"""Speed-up / tau of EAGLE and EAGLE-2, MT-bench, temperature 0 (arXiv 2406.16858, table 1)."""
+
+
+def panel(settings: Settings) -> None:
+    """Speed over the budget under a chosen cost of passes, and the table by kind of text."""
+    if not world.recordings():
+        chrome.say("There is no recording in models/recordings yet, so there is nothing measured to show here.")
+        return
+    with st.container(key="lab"):
+        left, right = st.columns([1, 4.1], gap="medium")
+        with left, st.container(key="settings"):
+            controls.recording_column(settings, position=False)
+            cost = _cost()
+        with right, chrome.in_one_sentence():
+            st.html(f'<p class="intro">{WORDS}</p>')
+            now = session.current()
+            names = world.same_drafter(now.recording)
+            _speed(now, names, cost)
+            _bought(now, names)
+
+
+def _cost() -> PassCost:
+    title = st.selectbox("Time of a pass", list(COSTS), key="cost")
+    draft = st.number_input("One draft pass, ms", 0.0, 100.0, value=COSTS[title].draft_ms, step=0.1, key=f"draft {title}")
+    return replace(COSTS[title], draft_ms=draft)
+
+
+def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
+    sides = world.sides(settings)
+    with st.spinner("Replaying the recorded texts at every budget …"):
+        found = [world.accepted_at_every_budget(names, side) for side in sides]
+    speeds = [speedup(cost, accepted, np.arange(len(accepted)), passes) for accepted, passes in found]
+    drafter = world.read_recording(settings.recording).drafter
+    with st.container(key="card-speed", border=True):
+        chrome.card_title("Speed against plain decoding", f"{cost.title}; {len(names)} recorded texts, drafted by {drafter}")
+        st.plotly_chart(
+            figures.speed_curve(*speeds, settings.budget, tuple(side.title for side in sides)),
+            theme=None,
+            config=lab.CHART,
+            key="speed",
+            alt="Speed against plain decoding over the budget, both policies",
+        )
+        st.html("".join(map(_verdict, sides, speeds, found, ("static", "dynamic"), [settings.budget] * 2)))
+
+
+def _verdict(side: world.PolicyKey, speed: np.ndarray, found: tuple, css: str, budget: int) -> str:
+    best, here = int(np.argmax(speed)), min(budget, len(speed) - 1)
+    now = f"At {here} nodes it gets {1 + found[0][here]:.2f} tokens a pass and {speed[here]:.2f} times the speed"
+    if best == 0:
+        return (
+            f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b>: here speculation pays at no budget. "
+            f"{now} of plain decoding.</p>"
+        )
+    return (
+        f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b> is fastest at {best} nodes: "
+        f"{speed[best]:.2f} times plain decoding with {1 + found[0][best]:.2f} tokens a pass. {now}.</p>"
+    )
+
+
+def _bought(settings: Settings, names: tuple[str, ...]) -> None:
+    """Measured here by text, beside what the paper reports; each labelled as what it is."""
+    sides = world.sides(settings)
+    with st.container(key="card-bought", border=True):
+        chrome.card_title("What it buys", "same drafter, same verification; only the tree policy changes")
+        here, paper = st.columns([1.5, 1], gap="medium")
+        here.html(_here(settings, names, sides))
+        rows = "".join(f"<tr><td>{model}</td><td>{first}</td><td>{second}</td></tr>" for model, first, second in REPORTED)
+        paper.html(
+            "<table class='numbers'><caption>Reported by the paper: speed-up / tau</caption><tr><th>Target</th><th>EAGLE</th>"
+            f"<th>EAGLE-2</th></tr>{rows}</table><p class='quiet'>MT-bench, temperature 0, heads trained on "
+            "far more data (arXiv 2406.16858, table 1).</p>"
+        )
+
+
+def _here(settings: Settings, names: tuple[str, ...], sides: tuple) -> str:
+    rows, everything = [], [[], []]
+    for name in names:
+        recording = world.read_recording(name)
+        passes = [world.passes(name, side, settings.budget) for side in sides]
+        for all_of, found in zip(everything, passes, strict=True):
+            all_of += found
+        rows.append(_row(f"{recording.kind}: {recording.title}", passes))
+    rows.append(_row("all", everything).replace("<tr>", "<tr class='all'>"))
+    first, second = (escape(side.title) for side in sides)
+    drafter = escape(world.read_recording(names[0]).drafter)
+    return (
+        f"<table class='numbers' data-testid='bought'><caption>Measured here: tau at {settings.budget} nodes "
+        f"(expected)</caption><tr><th>Text</th><th>{first}</th><th>{second}</th><th>Gain</th><th>Passes</th></tr>"
+        f"{''.join(rows)}</table><p class='quiet'>Tokens a verify pass, bonus counted, in the recorded greedy answers, drafted by {drafter}; both policies replayed on the same contexts.</p>"
+    )
+
+
+def _row(title: str, passes: list) -> str:
+    (expected, static), (hoped, dynamic) = map(tau, passes)
+    cells = (
+        f"{static:.2f} <i>({expected:.2f})</i>",
+        f"{dynamic:.2f} <i>({hoped:.2f})</i>",
+        f"{dynamic / static - 1:+.0%}",
+        len(passes[0]),
+    )
+    return f"<tr><td>{escape(title)}</td>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>"

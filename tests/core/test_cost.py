@@ -1,0 +1,38 @@
+"""Cost of a pass, speed against plain decoding."""
+
+import numpy as np
+import pytest
+
+from eagle_viz.core.cost import MEASURED, SUPPOSED, PassCost, speedup
+
+LINEAR = PassCost("linear", (1, 11), (10.0, 20.0), 2.0)
+
+
+def test_time_is_what_was_measured_there_and_straight_in_between_and_beyond():
+    for cost in (*MEASURED, SUPPOSED):
+        np.testing.assert_allclose(cost.verify(np.array(cost.sizes)), cost.verify_ms)
+    np.testing.assert_allclose(LINEAR.verify([1, 6, 11, 21]), [10, 15, 20, 30])
+
+
+def test_speed_by_hand():
+    # budget 10 is 11 positions, 20 ms, and 3 draft passes of 2 ms: 26 ms for 1 + 1.6 tokens, plain decoding 10 ms for one
+    assert speedup(LINEAR, np.array([1.6]), [10], [3]) == pytest.approx([2.6 / 26 * 10])
+
+
+def test_nothing_drafted_is_plain_decoding():
+    assert speedup(LINEAR, np.array([0.0]), [0], [0]) == pytest.approx([1.0])
+
+
+@pytest.mark.parametrize(
+    "sizes,times,draft,field",
+    [
+        ((1,), (1.0,), 0, "sizes"),
+        ((2, 3), (1.0, 1.0), 0, "sizes"),
+        ((1, 1), (1.0, 1.0), 0, "sizes"),
+        ((1, 2), (0.0, 1.0), 0, "verify_ms"),
+        ((1, 2), (1.0, 1.0), -1, "draft_ms"),
+    ],
+)
+def test_a_table_that_is_none_is_refused(sizes, times, draft, field):
+    with pytest.raises(ValueError, match=f"{field}.*given, allowed is"):
+        PassCost("bad", sizes, times, draft)
