@@ -135,7 +135,7 @@ def stage(
 def _spare_imports() -> None:
     """Take everything that the first run imported out of the garbage collector, once a process.
 
-    Streamlit collects in full after every rerun, 50 ms over modules that live for ever: more than a redraw from Python takes itself.
+    Streamlit collects in full after every rerun, 50 ms over modules that live for ever: more than a redraw from Python takes.
     """
     gc.collect()
     gc.freeze()

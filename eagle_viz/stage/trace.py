@@ -179,12 +179,18 @@ def _side(run: Run, nodes: _Nodes) -> Table:
         "title": run.policy.title,
         "nested": run.policy.nested,
         "available": run.largest.budget,
-        "passes": run.largest.passes,
         "keeping": "Rerank" if run.policy.name in EXPANDS_FIRST else "Keep",
         "notice": run.notice,
-        "idle": f"Nothing to expand and choose: {run.policy.title} decides in {run.largest.passes} draft passes of its own.",
+        "idle": _idle(run),
         "reveals": {size: _reveal(draft, nodes) for size, draft in run.drafts.items()},
     }
+
+
+def _idle(run: Run) -> str:
+    """What the panel says while the other side expands its layers."""
+    if run.largest.pool.budget == run.largest.budget:
+        return f"{run.policy.title}: nothing to choose, these paths were fixed before this context was seen."
+    return f"{run.policy.title} waits: its nodes appear when the other tree begins to keep."
 
 
 def _reveal(draft: Draft, nodes: _Nodes) -> Table:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 READ = """() => {
   const host = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('[data-testid=stage]'));
-  const root = host.shadowRoot;
+  const root = host?.shadowRoot ?? document;
   const nodes = (side) => Object.fromEntries([...root.querySelectorAll(`[data-tree=${side}]`)].map((e) => {
     const box = e.querySelector('.mark').getBoundingClientRect();
     return [e.dataset.path, [Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2), Number(e.dataset.value)]];
@@ -46,3 +46,9 @@ def drag_to(page, testid, value):
 def stage_url(serve):
     """Address of the stage alone."""
     return serve(Path(__file__).with_name("stage_page.py"))
+
+
+def inside(page, script):
+    """Run the body of a function in the page with ``root``, the stage's shadow root."""
+    holder = "[...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('[data-testid=stage]'))"
+    return page.evaluate(f"() => {{ const root = {holder}?.shadowRoot ?? document; {script} }}")

@@ -79,7 +79,7 @@ function makeSkeleton(scenes, trace) {
       makeLegend(), makeTransport(), makeTools(),
       html("ul", { class: "keys", hidden: true, "data-testid": "stage-keys" }, KEYS.map(([key, what]) => html("li", {}, [html("kbd", {}, [key]), ` ${what}`]))),
       html("div", { class: "sharing", hidden: true, "data-testid": "stage-share-menu" }),
-      html("div", { class: "table", hidden: true, "data-testid": "stage-table" }),
+      html("div", { class: "table", hidden: true, tabindex: 0, role: "region", "aria-label": "Table of nodes", "data-testid": "stage-table" }),
     ]),
     html("div", { class: "unseen", "aria-live": "polite", "data-testid": "stage-live" }),
   ]);

@@ -28,14 +28,14 @@ function sideDocument(stage, side) {
   const kept = page.order.slice(0, count).map((i) => nodes[i]);
   return {
     policy: stage.book.trace.sides[side].policy, budget: count, expected_accepted: page.expected[count],
-    depth: Math.max(0, ...kept.map((node) => node.depth)), passes: stage.book.trace.sides[side].passes,
-    nodes: kept.map(({ path, confidence, value, text }) => ({ path, confidence, value, ...(text === undefined ? {} : { text }) })),
+    depth: Math.max(0, ...kept.map((node) => node.depth)),
+    nodes: kept.map(({ path, confidence, value, token, text }) => ({ path, confidence, value, ...(text === undefined ? {} : { token, text }) })),
   };
 }
 
 function jsonDocument(stage) {
   const [fixed, free] = SIDES.map((side) => sideDocument(stage, side));
-  const gain = fixed.expected_accepted > 0 ? free.expected_accepted / fixed.expected_accepted - 1 : 0;
+  const gain = fixed.expected_accepted > 0 ? free.expected_accepted / fixed.expected_accepted - 1 : free.expected_accepted > 0 ? null : 0;
   return `${JSON.stringify({ version: 1, label: stage.book.trace.label, static: fixed, dynamic: free, gain }, null, 1)}\n`;
 }
 
