@@ -15,7 +15,7 @@ from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.tree import DraftTree, Node, Path, path_name
 from eagle_viz.core.verification import Verdict, sample, verify_greedy, verify_sampled
 from eagle_viz.engine.drafted import DraftedLandscape, Drafter, TokenTexts, below_float32
-from eagle_viz.engine.sampling import check_sampling, processed
+from eagle_viz.engine.sampling import check_sampling, greedy, processed
 from eagle_viz.engine.target import Target, TargetPass
 
 Contest = Mapping[str, tuple[Policy, int]]
@@ -205,17 +205,12 @@ class Generation:
         budgets = [budget for _, budget in self.contest.values()]
         rows = max(TREE_ROWS, sum(budgets) + len(budgets))
         reader = Reader(self.target, self.drafter, self.prompt, self.settings.max_new_tokens, min(max(budgets), MAX_DEPTH), rows)
-        first = self._choose(reader.first_logits)
+        first = choose(reader.first_logits, self.settings, self._draws[0])
         reader.start(first)
         self._add([first])
         self.seconds["prefill"] = perf_counter() - start
         while not self.done:
             yield self._cycle(reader)
-
-    def _choose(self, logits: Tensor) -> int:
-        if self.settings.temperature == 0:
-            return int(logits.argmax())
-        return sample(processed(logits, self.settings.temperature, self.settings.top_p), self._draws[0]())
 
     def _cycle(self, reader: Reader) -> Cycle:
         start, position = perf_counter(), len(reader.tokens) - 1
@@ -238,7 +233,7 @@ class Generation:
     def _verdicts(self, tree: DraftTree, drafts: Mapping[str, Draft], logits: Tensor) -> dict[str, Verdict]:
         rows = {name: [tree.index[path] for path in draft.tree.paths] for name, draft in drafts.items()}
         if self.settings.temperature == 0:
-            best = logits.argmax(dim=1).numpy()
+            best = greedy(logits)
             return {name: verify_greedy(draft.tree, best[rows[name]]) for name, draft in drafts.items()}
         ask = processed_rows(logits, self.settings)
         return {
@@ -298,6 +293,13 @@ def union(drafts) -> DraftTree:
     return DraftTree.from_nodes(nodes.values(), int(trees[0].tokens[0]))
 
 
+def choose(logits: Tensor, settings: Settings, draw: Callable[[], float]) -> int:
+    """The next token from logits [V]: the first largest if greedy, drawn from the processed distribution otherwise."""
+    if settings.temperature == 0:
+        return int(greedy(logits))
+    return sample(processed(logits, settings.temperature, settings.top_p), draw())
+
+
 def processed_rows(logits: Tensor, settings: Settings) -> Callable[[int], np.ndarray]:
     """The processed distribution after each row, made when first asked for."""
     known: dict[int, np.ndarray] = {}
@@ -339,8 +341,7 @@ def plain(target: Target, prompt: Sequence[int], settings: Settings = Settings()
     tokens: Sequence[int] = prompt
     for _ in range(settings.max_new_tokens):
         logits = target.forward(tokens, cache=cache).logits[-1]
-        greedy = settings.temperature == 0
-        token = int(logits.argmax()) if greedy else sample(processed(logits, settings.temperature, settings.top_p), draw())
+        token = choose(logits, settings, draw)
         yield token, logits
         if token in target.end_tokens:
             return

@@ -12,6 +12,11 @@ def check_sampling(temperature: float, top_p: float) -> None:
         raise ValueError(f"top_p: {top_p!r} given, allowed is a number above 0, up to 1")
 
 
+def greedy(logits: Tensor) -> np.ndarray:
+    """[n, V] logits -> [n] int64, the first largest of each row (numpy's argmax: torch's takes longer than a draft pass)."""
+    return logits.float().numpy().argmax(axis=-1)
+
+
 def processed(logits: Tensor, temperature: float, top_p: float = 1.0) -> np.ndarray:
     """[V] logits -> [V] float64 probabilities: softmax(logits / temperature), cut to the smallest set that holds `top_p`.
 
