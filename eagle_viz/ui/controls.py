@@ -89,7 +89,10 @@ def settled(settings: Settings) -> Settings:
         return settings
     name, position = settings.recording, settings.position
     if name not in names:
-        if name:
+        alike = [known for known in names if known.endswith(f"-{name}")]
+        if name and alike:
+            names = alike
+        elif name:
             session.note(f"recording: {quote(name)} given, allowed is one of {', '.join(names)}; {names[0]} is used.")
         name = names[0]
     last = len(world.read_recording(name).cycles) - 1

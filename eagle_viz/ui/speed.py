@@ -111,11 +111,11 @@ def _here(settings: Settings, names: tuple[str, ...], sides: tuple) -> str:
     rows.append(_row("all", everything).replace("<tr>", "<tr class='all'>"))
     first, second = (escape(side.title) for side in sides)
     drafter = escape(world.read_recording(names[0]).drafter)
-    return (
-        f"<table class='numbers' data-testid='bought'><caption>Measured here: tau at {settings.budget} nodes "
-        f"(expected)</caption><tr><th>Text</th><th>{first}</th><th>{second}</th><th>Gain</th><th>Passes</th></tr>"
-        f"{''.join(rows)}</table><p class='quiet'>Tokens a verify pass, bonus counted, in the recorded greedy answers, drafted by {drafter}; both policies replayed on the same contexts.</p>"
-    )
+    caption = f"<caption>Measured here: tau at {settings.budget} nodes (expected)</caption>"
+    head = f"<tr><th>Text</th><th>{first}</th><th>{second}</th><th>Gain</th><th>Passes</th></tr>"
+    note = f"Tokens a verify pass, bonus counted, in the recorded greedy answers, drafted by {drafter}; same contexts for both."
+    table = f"<table class='numbers' data-testid='bought'>{caption}{head}{''.join(rows)}</table>"
+    return f"{table}<p class='quiet'>{note}</p>"
 
 
 def _row(title: str, passes: list) -> str:

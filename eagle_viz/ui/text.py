@@ -8,7 +8,7 @@ import streamlit as st
 
 from ..core.recording import Recording
 from ..core.replay import tau
-from . import chrome, controls, lab, session, world
+from . import chrome, controls, lab, live_panel, session, world
 from .reader import reader, reader_data
 from .settings import ALL_STEPS, Settings
 
@@ -30,7 +30,9 @@ def panel(settings: Settings) -> None:
         left, right = st.columns([1, 4.1], gap="medium")
         with left, st.container(key="settings"):
             controls.recording_column(settings)
+            live_panel.controls()
         with right, chrome.in_one_sentence():
+            live_panel.progress()
             settings = session.current()
             recording = world.read_recording(settings.recording)
             _answer(recording, settings)

@@ -1,0 +1,194 @@
+"""Live generation in a thread of its own: the page polls it, can stop it, and is told in one sentence why it failed."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from time import monotonic, perf_counter
+from typing import TYPE_CHECKING
+
+from ..core.policies import Eagle1, Eagle2
+from ..core.recording import Recording
+
+if TYPE_CHECKING:
+    from ..engine.drafted import Drafter
+    from ..engine.generation import Contest
+    from ..engine.target import Target
+
+DESERTED = 60.0
+"""Seconds without a look from the page after which a run stops by itself."""
+HEADS = Path(__file__).parents[2] / "models"
+DRAFTERS = {"head": "the trained EAGLE head", "oracle": "the target itself (slow, an upper bound)"}
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 leads with ``budget`` nodes, EAGLE-1's shape runs beside it."""
+
+    prompt: str
+    drafter: str
+    limit: int
+    budget: int
+    top_k: int
+    max_depth: int
+
+    def __post_init__(self) -> None:
+        if not self.prompt.strip():
+            raise ValueError("prompt: nothing given, a question or a task is needed")
+        if self.drafter not in DRAFTERS:
+            raise ValueError(f"drafter: {self.drafter!r} given, allowed is {' or '.join(DRAFTERS)}")
+
+    @property
+    def name(self) -> str:
+        """A name of its own for what comes of it."""
+        return "live-" + hashlib.sha256(repr(self).encode()).hexdigest()[:8]
+
+
+@dataclass
+class Live:
+    """A run as the page sees it; only the run's own thread writes.
+
+    ``stage`` what it is doing and ``share`` how much of that is done; ``tokens`` pairs of text and kind ("accepted" or "bonus").
+    ``numbers`` what was measured; ``error`` one sentence if it failed; ``recording`` when its trees can be shown.
+    """
+
+    request: Request | None
+    stage: str = "starting"
+    share: float = 0.0
+    tokens: list[tuple[str, str]] = field(default_factory=list)
+    numbers: dict[str, float | str] = field(default_factory=dict)
+    error: str | None = None
+    recording: Recording | None = None
+    finished: bool = False
+    stop: threading.Event = field(default_factory=threading.Event)
+    seen: float = field(default_factory=monotonic)
+
+    def say(self, stage: str, share: float = 0.0) -> None:
+        """Report progress; raises ``Stopped`` where the user has had enough, or has left the page."""
+        if self.stop.is_set() or monotonic() - self.seen > DESERTED:
+            raise Stopped
+        self.stage, self.share = stage, min(max(share, 0.0), 1.0)
+
+
+class Stopped(Exception):
+    """The user stopped the run."""
+
+
+def heads() -> list[Path]:
+    """Folders of the shipped heads."""
+    return sorted(path.parent for path in HEADS.glob("*/model.safetensors"))
+
+
+def start(request: Request) -> Live:
+    """Generate in the background."""
+    return _in_background(Live(request), lambda live: _generate(live, request))
+
+
+def start_fetch() -> Live:
+    """Fetch the default target in the background."""
+    return _in_background(Live(None), _fetch)
+
+
+def _in_background(live: Live, work: Callable[[Live], None]) -> Live:
+    threading.Thread(target=_guarded, args=(live, work), daemon=True).start()
+    return live
+
+
+def _guarded(live: Live, work: Callable[[Live], None]) -> None:
+    """Whatever goes wrong in the thread ends as a sentence on the page."""
+    try:
+        work(live)
+        live.stage = "done"
+    except Stopped:
+        live.stage = "stopped"
+    except ImportError as error:
+        live.error = f"The real model needs a package that is not installed here: {error.name or error}."
+    except (OSError, ValueError, RuntimeError, LookupError, MemoryError) as error:
+        live.error = " ".join(str(error).split())[:400] or type(error).__name__
+    finally:
+        live.finished = True
+
+
+def _fetch(live: Live) -> None:
+    from ..engine.fetch import fetch_target
+
+    fetch_target(progress=lambda stage, share: live.say(stage, share))
+
+
+def _generate(live: Live, request: Request) -> None:
+    from ..engine.generation import Settings, generate
+
+    live.say("loading the model")
+    target, drafter = load(request.drafter)
+    contest: Contest = {
+        "eagle2": (Eagle2(top_k=request.top_k, max_depth=request.max_depth), request.budget),
+        "eagle1": (Eagle1(), request.budget),
+    }
+    live.say("reading the prompt")
+    began = perf_counter()
+    run = generate(target, drafter, request.prompt, contest, Settings(request.limit, probabilities=False))
+    for cycle in run:
+        accepted = cycle.verdicts[cycle.leader].accept_length
+        kinds = ["accepted"] * accepted + ["bonus"]
+        live.tokens += [(target.decode([token]), kind) for token, kind in zip(cycle.tokens, kinds, strict=False)]
+        live.say(f"pass {run.passes}", len(run.tokens) / request.limit)
+    seconds = perf_counter() - began
+    live.numbers |= {"tokens": len(run.tokens), "speed": len(run.tokens) / seconds, "passes": run.passes}
+    live.numbers |= {f"tau {name}": run.tau(name) for name in contest}
+    live.numbers |= {f"expected {name}": run.expected_tau(name) for name in contest}
+    _compare_plain(live, target, run)
+    _record(live, request, target, drafter, contest)
+
+
+def _compare_plain(live: Live, target: Target, run) -> None:
+    """The same answer by plain greedy decoding: how fast, and whether it is the same text."""
+    from ..engine.generation import Settings, plain
+
+    began, found = perf_counter(), []
+    for token, _ in plain(target, run.prompt, Settings(max_new_tokens=max(1, len(run.tokens)))):
+        found.append(token)
+        live.say("plain decoding, to compare", len(found) / len(run.tokens))
+    live.numbers["plain"] = len(found) / (perf_counter() - began)
+    same = next((i for i, pair in enumerate(zip(found, run.tokens, strict=False)) if pair[0] != pair[1]), None)
+    live.numbers["same"] = "identical to plain decoding" if same is None else f"differs from plain decoding at token {same + 1}"
+
+
+def _record(live: Live, request: Request, target: Target, drafter: Drafter, contest: Contest) -> None:
+    """Draft every context again, widely, so that the stage can show any budget and policy."""
+    from ..engine.prompts import Prompt
+    from ..engine.recorder import record
+
+    prompt = Prompt(request.name, "Your prompt", "live", request.prompt)
+    made = record(
+        target,
+        drafter,
+        [prompt],
+        contest,
+        request.limit,
+        report=lambda now: live.say(f"{now.step} for the stage", now.done / now.total),
+    )
+    live.recording = made[0]
+
+
+@lru_cache(maxsize=2)
+def load(drafter: str) -> tuple[Target, Drafter]:
+    """Target and drafter in float32, loaded once; raises ``ValueError`` where one is missing, saying how to get it."""
+    import torch
+
+    from ..engine.drafted import HeadDrafter, OracleDrafter
+    from ..engine.fetch import default_target_path, is_fetched
+    from ..engine.head import Head
+    from ..engine.target import Target
+
+    if not is_fetched():
+        raise ValueError("target: its weights are not here yet; fetch them first (93 MB)")
+    target = Target.load(default_target_path(), torch.float32)
+    if drafter == "oracle":
+        return target, OracleDrafter(target)
+    if not heads():
+        raise ValueError("head: none is shipped in models/ yet; choose the target itself as drafter")
+    return target, HeadDrafter(Head.load(heads()[0], target), name=heads()[0].name)

@@ -1,0 +1,97 @@
+"""The controls of live generation, and what it shows while it runs."""
+
+from __future__ import annotations
+
+from html import escape
+from time import monotonic
+
+import streamlit as st
+
+from . import live, session, world
+from .settings import ALL_STEPS
+
+_RUN = "live_run"
+POLL = 0.6
+"""Seconds between two looks at a run."""
+
+
+def controls() -> None:
+    """Type a prompt, choose the drafter, start or stop."""
+    run = st.session_state.get(_RUN)
+    busy = run is not None and not run.finished
+    with st.expander("Your own prompt, live"):
+        st.text_area("Prompt", "Write a short thank-you note to a neighbour.", key="live_prompt", max_chars=2000, height=90)
+        options = list(live.DRAFTERS) if live.heads() else ["oracle"]
+        st.selectbox("Drafter", options, format_func=live.DRAFTERS.get, key="live_drafter")
+        st.slider("Tokens at most", 16, 128, 64, step=8, key="live_limit")
+        with st.container(horizontal=True):
+            st.button("Generate", key="live_start", type="primary", disabled=busy, on_click=_start)
+            st.button("Stop", key="live_stop", disabled=not busy, on_click=_stop)
+        st.button("Get the target model (93 MB)", key="live_fetch", type="tertiary", disabled=busy, on_click=_fetch)
+
+
+def _start() -> None:
+    now = session.current()
+    state = st.session_state
+    try:
+        request = live.Request(
+            state["live_prompt"], state["live_drafter"], state["live_limit"], now.budget, min(now.top_k, 10), min(now.max_depth, 12)
+        )
+    except ValueError as error:
+        state[_RUN] = live.Live(None, error=str(error), finished=True)
+        return
+    state[_RUN] = live.start(request)
+
+
+def _fetch() -> None:
+    st.session_state[_RUN] = live.start_fetch()
+
+
+def _stop() -> None:
+    st.session_state[_RUN].stop.set()
+
+
+def progress() -> None:
+    """The run as it goes: stage, text so far, numbers; polled only while it runs."""
+    run = st.session_state.get(_RUN)
+    if run is not None:
+        st.fragment(_look, run_every=None if run.finished else POLL)(run)
+
+
+def _look(run: live.Live) -> None:
+    """One look; when the trees are ready the page moves to them."""
+    run.seen = monotonic()
+    with st.container(key="card-live", border=True):
+        st.html(f'<p class="claim" data-testid="live-stage">{escape(_headline(run))}</p>')
+        if not run.finished:
+            st.progress(run.share)
+        if run.tokens:
+            words = "".join(f'<span class="{kind}">{escape(text)}</span>' for text, kind in list(run.tokens))
+            st.html(f'<p class="live-text" data-testid="live-text">{words}</p>')
+        if "speed" in run.numbers:
+            st.html(_numbers(run.numbers))
+    if run.finished and not st.session_state.get(f"seen {id(run)}"):
+        st.session_state[f"seen {id(run)}"] = True
+        if run.recording is not None:
+            world.keep_live(run.recording)
+            session.restart(session.current().but(recording=run.recording.name, position=0, step=ALL_STEPS))
+        st.rerun()
+
+
+def _headline(run: live.Live) -> str:
+    if run.error:
+        return f"It did not work: {run.error}"
+    what = "Fetching the target" if run.request is None else "Generating"
+    return f"{what}: {run.stage}" + ("" if run.finished else " …")
+
+
+def _numbers(numbers: dict) -> str:
+    facts = [f"{numbers['tokens']} tokens in {numbers['passes']} passes, {numbers['speed']:.1f} tokens a second"]
+    if "plain" in numbers:
+        facts.append(f"plain decoding {numbers['plain']:.1f} tokens a second, {numbers['same']}")
+    facts += [
+        f"{title}: tau {numbers[f'tau {name}']:.2f} measured, {numbers[f'expected {name}']:.2f} expected"
+        for name, title in (("eagle2", "EAGLE-2"), ("eagle1", "EAGLE-1's shape"))
+    ]
+    facts.append("both trees are verified in each pass, so the speed is that of the pair")
+    return "<ul class='facts'>" + "".join(f"<li>{escape(fact)}</li>" for fact in facts) + "</ul>"

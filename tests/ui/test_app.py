@@ -1,0 +1,78 @@
+"""The whole page run without a browser: every view, hostile links, and what it must not import."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from eagle_viz.ui.presets import PRESETS
+from eagle_viz.ui.settings import VIEWS
+from eagle_viz.ui.tour import STOPS
+
+APP = str(Path(__file__).parents[2] / "app.py")
+
+
+def run(**query):
+    app = AppTest.from_file(APP, default_timeout=120)
+    for name, value in query.items():
+        app.query_params[name] = value
+    return app.run()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_runs(view):
+    assert not run(view=view).exception
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_every_preset_runs(preset):
+    app = run(preset=preset)
+    assert not app.exception and app.session_state["settings"].preset == preset
+
+
+@pytest.mark.parametrize("stop", range(1, len(STOPS) + 1))
+def test_every_stop_of_the_tour_runs_and_leaves(stop):
+    app = run(tour=str(stop))
+    assert not app.exception and app.session_state["settings"].tour == stop
+    if stop < len(STOPS):
+        app.button(key="tour_leave").click().run()
+        assert not app.exception and app.session_state["settings"].tour == 0
+        app.button(key="tour_start").click().run()
+        assert app.session_state["settings"].tour == stop
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"source": "levels", "levels": "0.9 0.9"},
+        {"source": "levels", "levels": "\x00\x00"},
+        {"view": "text", "recording": "../../etc/passwd", "position": "99999"},
+        {"view": "pass", "position": "7.5"},
+        {"static": "max_sweep", "dynamic": "chain", "budget": "128", "branching": "2"},
+        {"dynamic": "max_sweep", "view": "speed"},
+        {"seed": "4294967295", "sharpness": "0.1", "coverage": "0.05", "top_k": "1", "max_depth": "1", "budget": "128"},
+    ],
+)
+def test_odd_links_end_in_sentences_not_in_exceptions(query):
+    assert not run(**query).exception
+
+
+def test_a_changed_setting_reaches_the_link_and_a_changed_link_reaches_the_settings():
+    app = run(seed="12")
+    app.slider(key="set_branching").set_value(7).run()
+    assert app.query_params["branching"] in ("7", ["7"])
+    app.query_params["seed"] = "13"
+    app.run()
+    assert app.session_state["settings"].seed == 13
+
+
+def test_the_page_opens_without_torch_transformers_or_networkx():
+    code = (
+        "import sys; from streamlit.testing.v1 import AppTest; "
+        f"app = AppTest.from_file({APP!r}, default_timeout=60).run(); "
+        "assert not app.exception; print([name for name in ('torch', 'transformers', 'networkx') if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=Path(APP).parent)
+    assert done.stdout.strip().splitlines()[-1] == "[]", done.stderr[-2000:]

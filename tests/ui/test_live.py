@@ -1,0 +1,59 @@
+"""Live generation's thread: progress, stop, and failures that say why."""
+
+import threading
+import time
+
+import pytest
+
+from eagle_viz.ui.live import Live, Request, Stopped, _guarded, load
+
+REQUEST = Request("Hello", "oracle", 16, 25, 10, 6)
+
+
+def finished(live):
+    deadline = time.monotonic() + 10
+    while not live.finished and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return live
+
+
+@pytest.mark.parametrize("changes,field", [({"prompt": "  "}, "prompt"), ({"drafter": "x"}, "drafter")])
+def test_a_bad_request_is_refused_in_a_sentence(changes, field):
+    with pytest.raises(ValueError, match=f"^{field}: .*given"):
+        Request(**({"prompt": "a", "drafter": "oracle", "limit": 1, "budget": 1, "top_k": 1, "max_depth": 1} | changes))
+
+
+def test_a_run_is_stopped_at_its_next_word():
+    live = Live(REQUEST)
+
+    def endless(live):
+        while True:
+            live.say("working", 0.5)
+
+    threading.Thread(target=_guarded, args=(live, endless), daemon=True).start()
+    live.stop.set()
+    assert finished(live).stage == "stopped" and live.error is None
+
+
+def test_a_deserted_run_stops_by_itself():
+    live = Live(REQUEST, seen=time.monotonic() - 1000)
+    with pytest.raises(Stopped):
+        live.say("working")
+
+
+@pytest.mark.parametrize(
+    "error", [OSError("disk\nfull"), ValueError("seed: bad"), RuntimeError("no memory"), ImportError("x", name="torch")]
+)
+def test_a_failure_is_one_sentence(error):
+    def fail(live):
+        raise error
+
+    live = Live(REQUEST)
+    _guarded(live, fail)
+    assert live.finished and "\n" not in live.error and str(error.args[0]).split()[0] in live.error + " x"
+
+
+def test_without_weights_it_says_how_to_get_them(monkeypatch, tmp_path):
+    monkeypatch.setenv("EAGLE_VIZ_HOME", str(tmp_path))
+    with pytest.raises(ValueError, match="fetch them first"):
+        load("oracle")
