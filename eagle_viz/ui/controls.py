@@ -17,15 +17,16 @@ def column(settings: Settings) -> None:
     """The whole column for the lab."""
     st.segmented_control(
         "Source",
-        list(SOURCES),
+        [name for name in SOURCES if name != "file" or settings.source == "file"],
         format_func=SOURCES.get,
         label_visibility="collapsed",
         required=True,
         width="stretch",
         **session.bind("source"),
     )
-    {"synthetic": _synthetic, "levels": _levels, "recording": _recording}[settings.source](settings)
-    _policies()
+    {"synthetic": _synthetic, "levels": _levels, "recording": _recording, "file": lambda _: None}[settings.source](settings)
+    if settings.source != "file":
+        _policies()
     with st.expander("More settings"):
         _more(settings)
     try_this(settings)

@@ -68,6 +68,21 @@ PRESETS: dict[str, Preset] = {
         "frontier of 3 gets 2.64 because its beam is too narrow. Raise top_k to 10 under More settings and it ties.",
         {"source": "levels", "levels": "0.6 0.2 0.1 0.05", "static": "best_static", "top_k": 3},
     ),
+    "legal": Preset(
+        "A legal clause",
+        "Boilerplate is predictable: look at the strip for the cycles where the tree is a deep chain. Click through them.",
+        {"view": "text", "source": "recording", "recording": "legal"},
+    ),
+    "limerick": Preset(
+        "A limerick",
+        "Where verse is open the tree turns wide and shallow; where the rhyme or a name is settled it turns deep again.",
+        {"view": "text", "source": "recording", "recording": "limerick"},
+    ),
+    "code": Preset(
+        "Python code",
+        "Code alternates: a name is a free choice, the syntax after it is not. The tree follows, cycle by cycle.",
+        {"view": "text", "source": "recording", "recording": "python"},
+    ),
 }
 
 

@@ -8,9 +8,10 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from ..core.engine_flags import engine_flags
-from . import chrome, world
+from ..core.uploaded import read_upload
+from . import chrome, session, world
 from .presets import changes_by_name
-from .settings import Settings, to_query
+from .settings import ALL_STEPS, PROPERTIES, Settings, to_query
 
 EMBED_HIDES = "header,settings,intro,charts"
 
@@ -54,6 +55,12 @@ def _embed(settings: Settings) -> None:
 
 def _files(settings: Settings) -> None:
     st.html("<h4>GraphML</h4>")
+    with chrome.in_one_sentence():
+        _downloads(settings)
+    _upload()
+
+
+def _downloads(settings: Settings) -> None:
     key = world.World.of(settings)
     for name, side in zip(("static", "dynamic"), world.sides(settings), strict=True):
         st.download_button(
@@ -64,6 +71,31 @@ def _files(settings: Settings) -> None:
             key=f"graphml_{name}",
             on_click="ignore",
         )
+
+
+def _upload() -> None:
+    st.html("<h4>Load a JSON</h4>")
+    st.file_uploader(
+        "Trees from the stage's JSON button", type="json", key="upload", label_visibility="collapsed", on_change=take_file
+    )
+    if "upload_error" in st.session_state:
+        chrome.say(st.session_state["upload_error"])
+
+
+def take_file() -> None:
+    """Put the trees of a chosen file on the stage, or say why not (callback)."""
+    st.session_state.pop("upload_error", None)
+    file = st.session_state["upload"]
+    if file is None:
+        return
+    try:
+        found = read_upload(file.getvalue())
+    except ValueError as error:
+        st.session_state["upload_error"] = str(error)
+        return
+    world.keep_upload(found)
+    budget = min(max(len(found.static.paths), len(found.dynamic.paths), 1), int(PROPERTIES["budget"].high))
+    session.restart(session.current().but(source="file", preset="", budget=budget, step=ALL_STEPS, mode="nodes"))
 
 
 def _graphml(key: world.World, side: world.PolicyKey, budget: int) -> str:

@@ -60,6 +60,25 @@ STOPS: tuple[Stop, ...] = (
         "certain, and is worth 1.00. Whoever maximises the sweep builds wide, shallow, timid trees.",
         dict(PRESETS["sweep"].changes),
     ),
+    Stop(
+        "Real text, decided anew each cycle",
+        "A real answer, drafted and verified. Underlined tokens were drafted and accepted, boxed ones are the target's own. The "
+        "strip below shows depth and width of both trees: gray never changes, blue goes deep where the text is predictable. "
+        "Click a cycle.",
+        dict(PRESETS["legal"].changes),
+    ),
+    Stop(
+        "Confidence is close to acceptance",
+        "All this rests on one thing: that the drafter's confidence tells how often the target will accept. Dots on the "
+        "diagonal mean that it does. The ladder below shows what each idea adds at the same budget.",
+        {"view": "confidence"},
+    ),
+    Stop(
+        "What it buys, and what it costs",
+        "More nodes are always more tokens a pass, but the pass takes longer. Where it pays depends on the machine; choose one "
+        "on the left. The paper reports 20 to 40 % over EAGLE-1 with the same head and the same verification.",
+        {"view": "speed"},
+    ),
 )
 
 

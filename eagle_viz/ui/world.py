@@ -13,10 +13,30 @@ from ..core.policies import POLICIES, Draft, Policy
 from ..core.population import Population, population
 from ..core.readout import budget_curve, draft_up_to
 from ..core.replay import Pass, accepted_curve, kept_at, replay
+from ..core.uploaded import Uploaded
 from ..stage.trace import build_trace, tier_of
 from .settings import PROPERTIES, Settings, scene
 
 SHARPNESSES = (0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
+
+
+_FILE_SIDES = ("file-static", "file-dynamic")
+_UPLOADED = "uploaded_trees"
+
+
+def keep_upload(found: Uploaded) -> None:
+    """Keep the trees of a file for this session."""
+    st.session_state[_UPLOADED] = found
+
+
+def uploaded() -> Uploaded:
+    """The trees of the file that was loaded; raises ``ValueError`` where there is none (a link does not carry the file)."""
+    found = st.session_state.get(_UPLOADED)
+    if found is None:
+        raise ValueError(
+            "source: file given, but a link does not carry the file: load it again under Take it with you, or choose a source"
+        )
+    return found
 
 
 @dataclass(frozen=True)
@@ -36,6 +56,8 @@ class World:
     def of(cls, settings: Settings) -> World:
         """Only what this source looks at, so that other settings do not throw away what is cached."""
         settings = scene(settings)
+        if settings.source == "file":
+            return cls("file", recording=uploaded().digest)
         if settings.source == "levels":
             return cls("levels", levels=settings.levels)
         if settings.source == "recording":
@@ -45,6 +67,8 @@ class World:
     @property
     def label(self) -> str:
         """A short name for exports and descriptions."""
+        if self.source == "file":
+            return "trees from a file"
         if self.source == "levels":
             return f"levels {self.levels}"
         if self.source == "recording":
@@ -62,6 +86,8 @@ class PolicyKey:
 
     def policy(self) -> Policy:
         """The policy; parameters that it does not have are left out."""
+        if self.name in _FILE_SIDES:
+            return getattr(uploaded(), self.name.removeprefix("file-"))
         if self.name == "eagle2":
             return POLICIES["eagle2"](top_k=self.top_k, max_depth=self.max_depth)
         return POLICIES["best_first"](max_depth=self.max_depth) if self.name == "best_first" else POLICIES[self.name]()
@@ -69,11 +95,13 @@ class PolicyKey:
     @property
     def title(self) -> str:
         """The policy's name for people."""
-        return POLICIES[self.name].title
+        return self.policy().title
 
 
 def sides(settings: Settings) -> tuple[PolicyKey, PolicyKey]:
-    """The static and the dynamic policy of these settings."""
+    """The static and the dynamic policy of these settings; trees from a file are kept as the file says."""
+    if scene(settings).source == "file":
+        return tuple(PolicyKey(name, settings.top_k, settings.max_depth) for name in _FILE_SIDES)
     return (
         PolicyKey(settings.static, settings.top_k, settings.max_depth),
         PolicyKey(settings.dynamic, settings.top_k, settings.max_depth),
@@ -129,6 +157,8 @@ def _read_shipped(name: str) -> recording.Recording:
 @st.cache_resource(max_entries=256, show_spinner=False)
 def landscape(world: World) -> Landscape:
     """The landscape of these settings; raises ``ValueError`` with one sentence where they do not make one."""
+    if world.source == "file":
+        return uploaded().landscape
     if world.source == "levels":
         return parse_levels(world.levels)
     if world.source == "recording":

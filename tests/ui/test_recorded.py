@@ -20,7 +20,7 @@ def children(*pairs):
 
 @pytest.fixture
 def recording():
-    """Answer A B C D A: the first cycle's root is A, its leader accepts B and gets C; the second's root is C, nothing is accepted."""
+    """Answer A B C D A: the first root is A, its leader accepts B and gets C; the second root is C, nothing is accepted."""
     sure, halves = children((A, 0.9), (B, 0.1)), children((A, 0.5), (B, 0.5))
     first = RecordedLandscape({(): children((B, 0.5), (C, 0.25)), (0,): children((D, 0.5), (C, 0.25)), (1,): sure}, A)
     second = RecordedLandscape({(): children((A, 0.5), (B, 0.25)), (0,): halves, (1,): halves}, C)

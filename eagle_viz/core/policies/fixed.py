@@ -45,7 +45,7 @@ class FixedShape(Policy):
         if len(kept) < budget:
             raise PoolTooSmallError(self.name, budget, len(kept), "raise the candidates per node or the depth of the landscape")
         scout = Scout(landscape)
-        _expand_levels(scout, kept)
+        expand_levels(scout, kept)
         scout.nodes = {path: scout.nodes[path] for path in kept}
         return scout.draft(self.name, kept)
 
@@ -154,7 +154,7 @@ def _available(landscape: Landscape, wanted: Sequence[Path], kept: set[Path]) ->
     return [path for path in wanted if path in found]
 
 
-def _expand_levels(scout: Scout, kept: Sequence[Path]) -> None:
+def expand_levels(scout: Scout, kept: Sequence[Path]) -> None:
     """One draft pass a level, over the kept nodes that have kept children; a fixed shape scores nothing else."""
     parents = sorted({path[:-1] for path in kept}, key=canonical_order)
     for depth in range(max(map(len, kept), default=0)):
