@@ -23,11 +23,14 @@ def player_template() -> str:
 
 @cache
 def source() -> str:
-    """One ES module: the files of ``js/`` in the order of their numbers, with the style and the player page as constants."""
-    parts = sorted((_HERE / "js").iterdir(), key=lambda part: part.name)
-    constants = {"STYLE": style(), "PLAYER": player_template()}
-    head = [f"const {name} = {inert_json(text)};" for name, text in constants.items()]
-    return "\n".join([*head, *(part.read_text(encoding="utf-8") for part in parts if part.name.endswith(".js"))])
+    """One ES module: the files of ``js/`` in the order of their numbers, and the player page as a constant.
+
+    Comments and indentation stay behind: Streamlit sends the module along with every new trace.
+    """
+    parts = sorted((part for part in (_HERE / "js").iterdir() if part.name.endswith(".js")), key=lambda part: part.name)
+    lines = (line.strip() for part in parts for line in part.read_text(encoding="utf-8").splitlines())
+    code = (line for line in lines if line and not line.startswith("//"))
+    return "\n".join([f"const PLAYER = {inert_json(player_template())};", *code])
 
 
 def inert_json(value: object) -> str:

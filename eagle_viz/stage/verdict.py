@@ -67,8 +67,6 @@ def recorded_verdict(
 
 def _stop(depth: int, longest: int, said: Sequence[str]) -> str:
     if depth >= len(said):
-        return "Everything the recording knows of the target's answer was drafted."
-    count = f"{depth} drafted token{'' if depth == 1 else 's'} accepted"
-    if depth < longest:
-        return f"{count}; then the target wanted {said[depth]}, a candidate that this tree does not keep, and adds it itself."
-    return f"{count}; then the target wanted {said[depth]}, which no candidate here offers, and adds it itself."
+        return f"{depth} accepted: all that is recorded of the target's answer."
+    why = "a candidate that is not kept" if depth < longest else "not among the candidates"
+    return f"{depth} accepted; the target then says {said[depth]}, {why}."

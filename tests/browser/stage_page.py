@@ -1,5 +1,6 @@
 """The stage alone on a page, set up by its address: what tests/browser/test_stage*.py drive."""
 
+import numpy as np
 import streamlit as st
 
 from eagle_viz import POLICIES, RecordedLandscape, SyntheticLandscape
@@ -33,10 +34,23 @@ def policy(side, default):
     return POLICIES[name](max_depth=12) if name == "eagle2" else POLICIES[name]()
 
 
+WORDS = "the of and a to in is that it was for on are with as at be this have from or one had by but what we can\n out".split(" ")
+
+
+class Wordy(SyntheticLandscape):
+    """A synthetic landscape whose nodes read as words, most with the space before them, as a real tokenizer's do."""
+
+    def _expand(self, paths):
+        plain = super()._expand(paths)
+        tokens = [np.arange(self.branching) + 7 * sum(path) + 3 * len(path) for path in paths]
+        return [Candidates(token % len(WORDS), row.confidences) for token, row in zip(tokens, plain, strict=True)]
+
+    def token_text(self, token):
+        return " The" if token < 0 else (" " if token % 5 else "") + WORDS[token]
+
+
 def spoken():
     """Two levels of hostile and invisible tokens."""
-    import numpy as np
-
     texts = {4: " said", 5: " the", 6: "\n", 7: "<img src=x onerror=alert(1)>", 8: " incomprehensibilities", 9: "<b>bold</b>"}
     empty = Candidates(np.array([], dtype=int), np.array([]))
     table = {
@@ -45,14 +59,15 @@ def spoken():
         (1,): Candidates(np.array([5]), np.array([0.75])),
     }
     leaves = {path: empty for path in ((2,), (0, 0), (0, 1), (1, 0))}
-    return RecordedLandscape(table | leaves, root_token=4, texts=texts, average=((0.5, 0.2, 0.1),))
+    return RecordedLandscape(table | leaves, root_token=4, texts=texts, average=((0.5, 0.2, 0.1),)), (5, 9, 6)
 
 
 @st.cache_data
-def trace_of(seed, sharpness, tier, full, static, dynamic, real):
-    landscape = spoken() if real else SyntheticLandscape(seed=seed, sharpness=sharpness)
+def trace_of(seed, sharpness, tier, full, static, dynamic, source):
+    synthetic = (SyntheticLandscape(seed=seed, sharpness=sharpness), None)
+    wordy = (Wordy(seed=seed, sharpness=sharpness, branching=8), None)
+    landscape, continuation = spoken() if source == "real" else wordy if source == "words" else synthetic
     label = f"seed {seed}, sharpness {sharpness:g}"
-    continuation = (5, 9, 6) if real else None
     return build_trace(
         landscape, policy("static", static), policy("dynamic", dynamic),
         tier=tier, budget=session.budget, label=label, full=full, continuation=continuation,
@@ -64,8 +79,9 @@ def lab():
     live = session.sharpness if "live" in query else None
     small = session.dragging or "max_sweep" in query.to_dict().values() or MOST > 128
     tier = tier_of(session.budget) if small else 128
+    source = next((name for name in ("real", "words") if name in query), "synthetic")
     names = query.get("static", "eagle1"), query.get("dynamic", "eagle2")
-    trace = trace_of(int(query.get("seed", 11)), round(session.sharpness, 3), tier, not session.dragging, *names, "real" in query)
+    trace = trace_of(int(query.get("seed", 11)), round(session.sharpness, 3), tier, not session.dragging, *names, source)
     now = stage(
         trace, budget=session.budget, step=session.step, mode=session.mode, live_sharpness=live,
         max_budget=MOST, on_change=remember, key="stage",

@@ -118,7 +118,7 @@ def test_a_recorded_verdict_follows_the_continuation_and_says_why_it_stops():
     verify = trace["verify"]
     assert [trace["nodes"][i]["path"] for i in verify["path"]] == ["0", "0.1"]
     assert verify["said"] == ["“␣the”", "“<b>”", "“␣a”"]
-    assert "does not keep" in verify["stops"][1] and "no candidate here offers" in verify["stops"][2]
+    assert "candidate that is not kept" in verify["stops"][1] and "not among the candidates" in verify["stops"][2]
     assert [node["text"] for node in trace["nodes"]] == ["␣said", "␣the", "␣a", "⏎", "<b>"]
 
 

@@ -3,12 +3,14 @@
 const PAD = { left: 22, right: 30, top: 22, bottom: 18 };
 const LARGEST = { across: 56, down: 34 };
 const LARGEST_WITH_TOKENS = { across: 92, down: 44 };
+const ROOM_FOR_TOKEN = 44;
 const HOME = { k: 1, x: 0.5, y: 0.5 };
 
 function unitsOf(layout, size, real) {
   const most = real ? LARGEST_WITH_TOKENS : LARGEST;
+  const right = PAD.right + (real ? ROOM_FOR_TOKEN : 0);
   return {
-    across: Math.min(most.across, (size.width - PAD.left - PAD.right) / Math.max(layout.depth, 1)),
+    across: Math.min(most.across, (size.width - PAD.left - right) / Math.max(layout.depth, 1)),
     down: Math.min(most.down, (size.height - PAD.top - PAD.bottom) / Math.max(layout.breadth, 1)),
   };
 }
@@ -22,7 +24,7 @@ function placeAll(book, layout, size, view) {
     const worldY = size.height / 2 + (PAD.top - PAD.bottom) / 2 + (layout.y[row] - layout.breadth / 2) * units.down;
     places.set(node, toScreen(worldX, worldY, size, view));
   });
-  return { places, across: units.across * view.k, down: units.down * view.k };
+  return { places, across: units.across * view.k, down: units.down * view.k, width: size.width };
 }
 
 function toScreen(worldX, worldY, size, view) {

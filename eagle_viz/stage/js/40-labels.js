@@ -16,8 +16,8 @@ function textWidth(text, weight) {
   return rulers.get(key);
 }
 
-function makeGrid() {
-  return { cells: new Map() };
+function makeGrid(width) {
+  return { cells: new Map(), width };
 }
 
 function* cellsOf(box) {
@@ -32,7 +32,9 @@ function occupy(grid, box) {
   }
 }
 
+// A label of a node in sight must not run out of it.
 function isFree(grid, box, owner) {
+  if (box.x1 > grid.width && box.x0 < grid.width) return false;
   for (const cell of cellsOf(box))
     for (const other of grid.cells.get(cell) ?? [])
       if (other.owner !== owner && box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1) return false;
@@ -44,13 +46,22 @@ function boxAt(owner, x, y, width, anchor) {
   return { owner, x0: x0 - 1, x1: x0 + width + 1, y0: y - LINE + 2, y1: y + 2.5 };
 }
 
-// Spots for a text beside a mark: {dx, dy, anchor}, best first.
-function spotsFor(kind, radius, isLeaf) {
+// Spots for a text beside a mark, best first: {dx, dy, anchor}. A text to the right of an inner node lies on its edges, so it comes last.
+function spotsFor(radius, isLeaf, isToken) {
   const above = { dx: 0, dy: -radius - 4, anchor: "middle" };
   const below = { dx: 0, dy: radius + 11, anchor: "middle" };
-  const right = { dx: radius + 4, dy: 3.5, anchor: "start" };
-  if (kind === "value-under-token") return [below, ...(isLeaf ? [right] : [])];
-  return isLeaf ? [above, right, below] : [above, below];
+  const right = { dx: radius + 6, dy: 3.5, anchor: "start" };
+  if (isToken) return isLeaf ? [right, above, below] : [above, right, below];
+  return isLeaf ? [above, right, below] : [above, below, right];
+}
+
+// A value belongs to its token: behind it on one line, or across the mark from it.
+function spotsBeside(token, radius, width) {
+  const below = { dx: 0, dy: radius + 11, anchor: "middle" };
+  const right = { dx: radius + 6, dy: 3.5, anchor: "start" };
+  if (!token) return [];
+  if (token.anchor === "start") return [{ dx: token.dx + width + 5, dy: token.dy, anchor: "start" }, below];
+  return token.dy < 0 ? [below, right] : [{ dx: 0, dy: -radius - 4, anchor: "middle" }, right];
 }
 
 function cut(text, length) {
@@ -63,7 +74,7 @@ function place(grid, node, point, texts, spots, weight) {
     for (const spot of spots) {
       const box = boxAt(node, point.x + spot.dx, point.y + spot.dy, textWidth(text, weight), spot.anchor);
       if (!isFree(grid, box, node)) continue;
-      occupy(grid, box);
+      occupy(grid, { ...box, owner: null });
       return { text, ...spot };
     }
   return null;
@@ -77,7 +88,7 @@ function tokenTexts(text, across) {
 
 // For each node of a side: {value, token} spots or null. `order` is the reveal order, `leaf(node)` whether nothing ever hangs below it.
 function placeLabels(book, order, picture, leaf) {
-  const grid = makeGrid();
+  const grid = makeGrid(picture.width);
   const marks = order.filter((node) => picture.places.has(node));
   for (const node of [0, ...marks]) occupyMark(grid, book, node, picture);
   const labels = new Map();
@@ -95,9 +106,11 @@ function labelsOf(grid, book, node, picture, isLeaf) {
   const { value, shown, text } = book.nodes[node];
   const point = picture.places.get(node);
   const radius = radiusOf(value, picture.down);
-  const weight = value >= 0.1 ? 600 : 400;
-  const spots = (kind) => spotsFor(kind, radius, isLeaf);
-  if (text === undefined) return { value: place(grid, node, point, [shown], spots("value"), weight), token: null };
-  const token = place(grid, node, point, tokenTexts(text, picture.across), spots("token"), 600);
-  return { token, value: place(grid, node, point, [shown], spots("value-under-token"), 400) };
+  if (text === undefined) {
+    const weight = value >= 0.1 ? 600 : 400;
+    return { token: null, value: place(grid, node, point, [shown], spotsFor(radius, isLeaf, false), weight) };
+  }
+  const token = place(grid, node, point, tokenTexts(text, picture.across), spotsFor(radius, isLeaf, true), 600);
+  const width = token ? textWidth(token.text, 600) : 0;
+  return { token, value: place(grid, node, point, [shown], spotsBeside(token, radius, width), 400) };
 }

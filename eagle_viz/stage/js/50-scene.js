@@ -37,7 +37,7 @@ function makeItem(scene, path) {
   const mark = svg("rect", { class: "mark" });
   const value = svg("text", { class: "value" });
   const token = svg("text", { class: "token" });
-  const group = svg("g", { class: "node", id: `${scene.side}-${path}`, role: "treeitem", display: "none" }, [mark, value, token]);
+  const group = svg("g", { class: "node", id: `${scene.side}-${path}`, role: "treeitem", display: "none" }, [mark, svg("path", { class: "cross", d: "M-3-3 3 3M3-3-3 3" }), value, token]);
   scene.edges.append(edge);
   scene.marks.append(group);
   return { edge, group, mark, value, token, place: null };

@@ -27,7 +27,7 @@ function makeHead() {
     ]),
     html("div", { class: "say" }, [
       html("span", { class: "pill", "data-testid": "stage-phase" }),
-      html("p", { class: "sentence", "data-testid": "stage-sentence" }, [html("b"), html("span", { class: "main" }), html("span", { class: "aside" }), html("span", { class: "beside" })]),
+      html("p", { class: "sentence", "data-testid": "stage-sentence" }, [html("b"), html("span", { class: "main" }), html("span", { class: "aside" })]),
     ]),
   ]);
 }
@@ -37,7 +37,8 @@ function makePanel(scene, title) {
   const tip = html("div", { class: "tip", hidden: true });
   const chart = svg("svg", { class: "running", display: "none", viewBox: "0 0 120 26", "aria-hidden": "true" }, [svg("path", { class: "goal" }), svg("path", { class: "mean" })]);
   heading.append(chart);
-  return html("section", { class: `panel ${scene.side}` }, [heading, html("div", { class: "field" }, [scene.canvas, html("p", { class: "idle", hidden: true }), tip])]);
+  const caption = html("p", { class: "caption" });
+  return html("section", { class: `panel ${scene.side}` }, [heading, caption, html("div", { class: "field" }, [scene.canvas, html("p", { class: "idle", hidden: true }), tip])]);
 }
 
 function range(testid, label, tone) {

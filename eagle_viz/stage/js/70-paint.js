@@ -3,7 +3,7 @@
 function cursorRange(stage) {
   const { book, mode, budget } = stage;
   if (mode === "phases") return [-book.trace.phases.length, budget];
-  if (mode === "verify") return [0, verdictLength(book.trace.verify)];
+  if (mode === "verify") return [0, verdictLength(stage)];
   return [0, budget];
 }
 
@@ -92,7 +92,8 @@ function paintWords(stage, pages, count) {
   setText(stage.parts.who, named < 0 ? "" : main.slice(0, named));
   setText(stage.parts.main, named < 0 ? main : main.slice(named));
   setText(stage.parts.aside, aside ? ` ${aside}` : "");
-  setText(stage.parts.beside, beside ? `Static: ${beside}` : "");
+  setText(stage.parts.captions.static, beside ?? "");
+  setAttribute(stage.parts.captions.static, "title", beside ?? null);
 }
 
 function wordsFor(stage, pages, count) {
@@ -104,7 +105,7 @@ function wordsFor(stage, pages, count) {
   if (count === 0) return [phase, "Nothing kept yet: only the root, the last committed token.", "Every step keeps one more node in both trees."];
   const main = dynamic.why[count - 1] ?? "The dynamic tree has no candidate left.";
   const missed = count === stage.budget ? dynamic.missed[count] ?? "" : "";
-  const beside = fixed.why[count - 1] ?? "the static shape has no candidate left.";
+  const beside = fixed.why[count - 1] ?? "This tree has no candidate left.";
   return [phase, main, missed, beside];
 }
 

@@ -1,7 +1,11 @@
 // The verify phase: seeded rolls made in Python, or the recorded verdict. A tree accepts the part of the path that it shows.
 
-function verdictLength(verify) {
-  return verify.kind === "rolls" ? verify.rolls.length : verify.said.length;
+// How far there is something to see: every roll, or one token beyond the longer accepted path.
+function verdictLength(stage) {
+  const { verify } = stage.book.trace;
+  if (verify.kind === "rolls") return verify.rolls.length;
+  const longest = Math.max(...SIDES.map((side) => acceptedBy(pageOf(stage.book, side, stage.budget), verify.path, stage.budget)));
+  return Math.min(verify.said.length, longest + 1);
 }
 
 function acceptedBy(page, path, budget) {
@@ -41,31 +45,39 @@ function rollWords(stage, verify, [fixed, free]) {
 }
 
 function recordedWords(stage, verify, [fixed, free]) {
-  const phase = `Verify · token ${stage.turn} of ${verify.said.length}`;
+  const phase = `Verify · token ${stage.turn} of ${verdictLength(stage)}`;
   if (stage.turn === 0) return [phase, "One pass of the target checks the whole tree.", "Step through what the target really said next."];
   const [whole, other] = SIDES.map((side) => acceptedBy(stage.pages[side], verify.path, stage.budget));
   const done = stage.turn > Math.max(whole, other);
   if (!done) return [phase, `The target says ${verify.said[stage.turn - 1]}:`, `static has accepted ${fixed}, dynamic ${free} so far.`];
-  return [phase, `Dynamic: ${verify.stops[other]}`, `Static: ${verify.stops[whole]}`];
+  return [phase, `Dynamic: ${verify.stops[other]}`, "", `Static: ${verify.stops[whole]}`];
 }
 
 function paintVerdict(stage) {
   const on = stage.mode === "verify";
-  const path = on ? new Set(pathAt(stage)) : new Set();
   const { verify } = stage.book.trace;
+  const path = on ? pathAt(stage) : [];
+  const looked = on && stage.turn > 0 ? checkedAt(stage, path) : new Set();
   for (const side of SIDES) {
     const scene = stage.scenes[side];
     scene.canvas.classList.toggle("verifying", on && stage.turn > 0);
-    for (const [node, item] of scene.byNode) markAccepted(item, path.has(node));
+    for (const [node, item] of scene.byNode) markVerdict(item, path.includes(node), looked.has(stage.book.nodes[node].parent));
     paintRunning(stage, side, on && verify.kind === "rolls");
   }
 }
 
-function markAccepted(item, accepted) {
-  if (item.accepted === accepted) return;
-  item.accepted = accepted;
-  item.group.classList.toggle("accepted", accepted);
-  item.edge.classList.toggle("accepted", accepted);
+// The nodes whose children the target has judged so far: the root, and the path down from it.
+function checkedAt(stage, path) {
+  const way = [0, ...path];
+  return new Set(stage.book.trace.verify.kind === "rolls" ? way : way.slice(0, stage.turn));
+}
+
+function markVerdict(item, accepted, judged) {
+  const verdict = accepted ? "accepted" : judged ? "rejected" : "";
+  if ((item.verdict ?? "") === verdict) return;
+  item.verdict = verdict;
+  for (const element of [item.group, item.edge])
+    for (const word of ["accepted", "rejected"]) element.classList.toggle(word, word === verdict);
 }
 
 function paintRunning(stage, side, on) {

@@ -9,7 +9,7 @@ function partsOf(root) {
   const perSide = (selector) => Object.fromEntries(SIDES.map((side) => [side, root.querySelector(`.panel.${side} ${selector}`)]));
   return {
     static: find("stage-static-expected"), dynamic: find("stage-dynamic-expected"), gain: find("stage-gain"), phase: find("stage-phase"),
-    main: root.querySelector(".sentence .main"), who: root.querySelector(".sentence b"), aside: root.querySelector(".sentence .aside"), beside: root.querySelector(".sentence .beside"), idle: root.querySelector(".panel.static .idle"), play: find("stage-play"), speed: find("stage-speed"),
+    main: root.querySelector(".sentence .main"), who: root.querySelector(".sentence b"), aside: root.querySelector(".sentence .aside"), captions: perSide(".caption"), idle: root.querySelector(".panel.static .idle"), play: find("stage-play"), speed: find("stage-speed"),
     step: slide("stage-step"), budget: slide("stage-budget"), sharpness: slide("stage-sharpness"), stepName: slide("stage-step").label.querySelector(".name").firstChild,
     modes: [...root.querySelectorAll("[data-mode]")], tips: perSide(".tip"), titles: perSide(".title"), counts: perSide(".counts"), running: perSide(".running"),
     notice: root.querySelector(".notice"), wasted: root.querySelector(".wasted"), live: find("stage-live"), table: find("stage-table"), keys: find("stage-keys"), sharing: find("stage-share-menu"),
@@ -104,7 +104,7 @@ function keepInside(stage) {
   if (!serves(stage.book, stage.budget)) stage.budget = Math.max(...Object.keys(stage.book.trace.sides.static.reveals).concat(Object.keys(stage.book.trace.sides.dynamic.reveals)).map(Number).filter(Number.isFinite));
   stage.step = Math.min(stage.step, stage.budget);
   if (!stage.book.trace.phases.length && stage.mode === "phases") stage.layer = 0;
-  stage.turn = Math.min(stage.turn, verdictLength(stage.book.trace.verify));
+  stage.turn = Math.min(stage.turn, verdictLength(stage));
 }
 
 function keptBy(stage, side) {
@@ -175,8 +175,12 @@ async function playerDocument(stage) {
   const source = await (await fetch(import.meta.url)).text();
   const data = { trace: stage.book.trace, command: { serial: 1, budget: stage.budget, step: stage.step, mode: stage.mode }, options: { ...stage.options, sharpness: null, offline: true, max_budget: Math.min(stage.options.max_budget, stage.book.trace.tier) } };
   const inert = (value) => JSON.stringify(value).replaceAll("<", "\\u003c");
-  const parts = { TITLE: stage.book.trace.label.replace(/[<>&]/g, " ") || "Draft trees", STYLE, SOURCE: source, DATA: inert(data) };
+  const parts = { TITLE: stage.book.trace.label.replace(/[<>&]/g, " ") || "Draft trees", STYLE: styleOf(stage), SOURCE: source, DATA: inert(data) };
   return PLAYER.replace(/%%(\w+)%%/g, (_, name) => parts[name]);
+}
+
+function styleOf(stage) {
+  return [...stage.root.getRootNode().querySelectorAll("style")].map((style) => style.textContent).join("\n");
 }
 
 const seed = document.getElementById("eagle-viz-player");
