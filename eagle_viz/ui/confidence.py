@@ -7,7 +7,7 @@ import streamlit as st
 from ..core import calibration
 from ..core.recording import MAX_DEPTH
 from ..view import figures
-from . import chrome, controls, lab, session, world
+from . import chrome, controls, lab, library, replays, session, world
 from .settings import Settings
 
 WORDS = (
@@ -28,7 +28,7 @@ LADDER_NOTE = {
 
 def panel(settings: Settings) -> None:
     """Calibration of the chosen recording, or of all by the same drafter."""
-    if not world.recordings():
+    if not library.recordings():
         chrome.say("There is no recording in models/recordings yet, so there is nothing measured to show here.")
         return
     with st.container(key="lab"):
@@ -42,11 +42,11 @@ def panel(settings: Settings) -> None:
 
 
 def _show(settings: Settings, everything: bool) -> None:
-    names = world.same_drafter(settings.recording) if everything else (settings.recording,)
+    names = library.same_drafter(settings.recording) if everything else (settings.recording,)
     key = world.sides(settings)[1]
     with st.spinner(f"Reading {len(names)} recording{'s' * (len(names) > 1)} …"):
-        seen = world.observations(names, key, settings.budget)
-    drafter = world.read_recording(settings.recording).drafter
+        seen = replays.observations(names, key, settings.budget)
+    drafter = library.read_recording(settings.recording).drafter
     if drafter == "oracle":
         chrome.say(
             "This drafter is the target itself: its confidence is the target's probability, so the error is 0 by construction."
@@ -92,7 +92,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, drafter: str) -> None:
         format_func={"ladder": "From chain to oracle", "ablation": "The paper's ablation"}.get,
     )
     with st.spinner("Replaying every policy on every recorded context …"):
-        rungs = world.ladder(names, settings.budget, settings.top_k, min(settings.max_depth, MAX_DEPTH), choice)
+        rungs = replays.ladder(names, settings.budget, settings.top_k, min(settings.max_depth, MAX_DEPTH), choice)
     titles = [f"{rung.title}  {LADDER_NOTE[rung.name]}" if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
     alt = "Accepted tokens a pass of each policy: by the target's probabilities, and promised by the drafter"
     st.plotly_chart(figures.ladder(rungs, titles), theme=None, config=lab.CHART, key="rungs", alt=alt)

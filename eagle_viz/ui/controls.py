@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from ..core.policies import POLICIES
-from . import chrome, session, world
+from . import chrome, library, session
 from .presets import PRESETS, changes_by_name
 from .settings import PROPERTIES, SOURCES, Settings, base_of, quote, scene
 
@@ -69,7 +69,7 @@ def recording_column(settings: Settings, position: bool = True) -> None:
 
 
 def _recording(settings: Settings, position: bool = True) -> None:
-    names = world.recordings()
+    names = library.recordings()
     if not names:
         st.html('<p class="quiet">No recording is shipped in models/recordings yet.</p>')
         return
@@ -77,7 +77,7 @@ def _recording(settings: Settings, position: bool = True) -> None:
     st.selectbox("Recorded text", names, format_func=titles.get, **session.bind("recording", also=lambda _: {"position": 0}))
     if not position:
         return
-    last = len(world.read_recording(session.current().recording).cycles) - 1
+    last = len(library.read_recording(session.current().recording).cycles) - 1
     if last:
         st.slider("Position in the text (cycle)", 0, last, **session.bind("position"))
     _words_before()
@@ -85,7 +85,7 @@ def _recording(settings: Settings, position: bool = True) -> None:
 
 def settled(settings: Settings) -> Settings:
     """Settings whose recording and position exist, wherever recorded text is shown; what had to be changed is said."""
-    names = world.recordings()
+    names = library.recordings()
     if scene(settings).source != "recording" or not names:
         return settings
     name, position = settings.recording, settings.position
@@ -96,7 +96,7 @@ def settled(settings: Settings) -> Settings:
         elif name:
             session.note(f"recording: {quote(name)} given, allowed is one of {', '.join(names)}; {names[0]} is used.")
         name = names[0]
-    last = len(world.read_recording(name).cycles) - 1
+    last = len(library.read_recording(name).cycles) - 1
     if position > last:
         session.note(f"position: {position} given, allowed is 0 to {last} in {name}; {last} is used.")
     return session.settle(recording=name, position=min(position, last))
@@ -106,7 +106,7 @@ def _words_before() -> None:
     """The end of the text before the root, and the root."""
     now = session.current()
     with chrome.in_one_sentence():
-        text = world.read_recording(now.recording)
+        text = library.read_recording(now.recording)
         words, root = text.words_before(now.position)[-160:], text.root_text(now.position)
         st.html(f'<p class="words" data-testid="words-before">…{escape(words)}<b>{escape(root)}</b></p>')
 

@@ -7,7 +7,7 @@ from time import monotonic
 
 import streamlit as st
 
-from . import live, session, world
+from . import library, live, session
 from .settings import ALL_STEPS
 
 _RUN = "live_run"
@@ -73,7 +73,7 @@ def _look(run: live.Live) -> None:
     if run.finished and not st.session_state.get(f"seen {id(run)}"):
         st.session_state[f"seen {id(run)}"] = True
         if run.recording is not None:
-            world.keep_live(run.recording)
+            library.keep_live(run.recording)
             session.restart(session.current().but(recording=run.recording.name, position=0, step=ALL_STEPS))
         st.rerun()
 

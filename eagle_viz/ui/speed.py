@@ -11,7 +11,7 @@ import streamlit as st
 from ..core.cost import MEASURED, SUPPOSED, PassCost, speedup
 from ..core.replay import tau
 from ..view import figures
-from . import chrome, controls, lab, session, world
+from . import chrome, controls, lab, library, replays, session, world
 from .settings import Settings
 
 COSTS = {cost.title: cost for cost in (*MEASURED, SUPPOSED)}
@@ -31,7 +31,7 @@ REPORTED = (
 
 def panel(settings: Settings) -> None:
     """Speed over the budget under a chosen cost of passes, and the table by kind of text."""
-    if not world.recordings():
+    if not library.recordings():
         chrome.say("There is no recording in models/recordings yet, so there is nothing measured to show here.")
         return
     with st.container(key="lab"):
@@ -42,7 +42,7 @@ def panel(settings: Settings) -> None:
         with right, chrome.in_one_sentence():
             st.html(f'<p class="intro">{WORDS}</p>')
             now = session.current()
-            names = world.same_drafter(now.recording)
+            names = library.same_drafter(now.recording)
             _speed(now, names, cost)
             _bought(now, names)
 
@@ -56,9 +56,9 @@ def _cost() -> PassCost:
 def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
     sides = world.sides(settings)
     with st.spinner("Replaying the recorded texts at every budget …"):
-        found = [world.accepted_at_every_budget(names, side) for side in sides]
+        found = [replays.accepted_at_every_budget(names, side) for side in sides]
     speeds = [speedup(cost, accepted, np.arange(len(accepted)), passes) for accepted, passes in found]
-    drafter = world.read_recording(settings.recording).drafter
+    drafter = library.read_recording(settings.recording).drafter
     with st.container(key="card-speed", border=True):
         chrome.card_title("Speed against plain decoding", f"{cost.title}; {len(names)} recorded texts, drafted by {drafter}")
         st.plotly_chart(
@@ -103,14 +103,14 @@ def _bought(settings: Settings, names: tuple[str, ...]) -> None:
 def _here(settings: Settings, names: tuple[str, ...], sides: tuple) -> str:
     rows, everything = [], [[], []]
     for name in names:
-        recording = world.read_recording(name)
-        passes = [world.passes(name, side, settings.budget) for side in sides]
+        recording = library.read_recording(name)
+        passes = [replays.passes(name, side, settings.budget) for side in sides]
         for all_of, found in zip(everything, passes, strict=True):
             all_of += found
         rows.append(_row(f"{recording.kind}: {recording.title}", passes))
     rows.append(_row("all", everything).replace("<tr>", "<tr class='all'>"))
     first, second = (escape(side.title) for side in sides)
-    drafter = escape(world.read_recording(names[0]).drafter)
+    drafter = escape(library.read_recording(names[0]).drafter)
     caption = f"<caption>Measured here: tau at {settings.budget} nodes (expected)</caption>"
     head = f"<tr><th>Text</th><th>{first}</th><th>{second}</th><th>Gain</th><th>Passes</th></tr>"
     note = f"Tokens a verify pass, bonus counted, in the recorded greedy answers, drafted by {drafter}; same contexts for both."

@@ -8,7 +8,7 @@ import streamlit as st
 
 from ..core.recording import Recording
 from ..core.replay import tau
-from . import chrome, controls, lab, live_panel, session, world
+from . import chrome, controls, lab, library, live_panel, replays, session, world
 from .reader import reader, reader_data
 from .settings import ALL_STEPS, Settings
 
@@ -21,7 +21,7 @@ LEGEND = (
 
 def panel(settings: Settings) -> None:
     """Recording on the left, its answer and the stage on the right."""
-    if not world.recordings():
+    if not library.recordings():
         chrome.say(
             "There is no recording in models/recordings yet: make one with `python -m eagle_viz record`, or use the synthetic lab."
         )
@@ -34,7 +34,7 @@ def panel(settings: Settings) -> None:
         with right, chrome.in_one_sentence():
             live_panel.progress()
             settings = session.current()
-            recording = world.read_recording(settings.recording)
+            recording = library.read_recording(settings.recording)
             _answer(recording, settings)
             lab.stage_and_readouts(settings)
 
@@ -44,7 +44,7 @@ def _answer(recording: Recording, settings: Settings) -> None:
         drafter = "the target itself (an upper bound)" if recording.drafter == "oracle" else recording.drafter
         chrome.card_title(recording.title, f"{recording.kind}; drafted by {drafter}, verified by {recording.target}")
         st.html(f'<p class="prompt">{escape(recording.prompt)}</p>{LEGEND}')
-        passes = [world.passes(settings.recording, side, settings.budget) for side in world.sides(settings)]
+        passes = [replays.passes(settings.recording, side, settings.budget) for side in world.sides(settings)]
         reader(reader_data(recording, *passes, settings.position), choose)
         st.html(_tau_line(settings, passes))
 

@@ -12,7 +12,7 @@ from ..core.readout import amount, path_confidences, product_text
 from ..core.recording import RecordedCycle, Recording
 from ..core.tree import DraftTree, path_name
 from ..stage.trace import visible
-from . import chrome, controls, session, world
+from . import chrome, controls, library, session, world
 from .settings import Settings, scene
 
 WORDS = (
@@ -24,7 +24,7 @@ WORDS = (
 
 def panel(settings: Settings) -> None:
     """The rows of the chosen cycle's pass, for either policy."""
-    if not world.recordings():
+    if not library.recordings():
         chrome.say("There is no recording in models/recordings yet, and so no real verify pass to look into.")
         return
     with st.container(key="lab"):
@@ -42,7 +42,7 @@ def _pass(settings: Settings) -> None:
     chosen = st.segmented_control(
         "Tree", list(sides), format_func=titles.get, default="dynamic", required=True, key="pass_side", label_visibility="collapsed"
     )
-    recording = world.read_recording(settings.recording)
+    recording = library.read_recording(settings.recording)
     tree = world.draft(world.World.of(scene(settings)), sides[chosen], settings.budget).tree
     with st.container(key="card-pass", border=True):
         data = pass_rows(recording, settings.position, tree)

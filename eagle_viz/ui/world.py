@@ -7,14 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from ..core import calibration, recording
 from ..core.landscape import Landscape, RankLandscape, SyntheticLandscape
 from ..core.policies import POLICIES, Draft, Policy
 from ..core.population import Population, population
 from ..core.readout import budget_curve, draft_up_to
-from ..core.replay import Pass, accepted_curve, kept_at, replay
 from ..core.uploaded import Uploaded
 from ..stage.trace import build_trace, tier_of
+from .library import read_recording
 from .settings import PROPERTIES, Settings, scene
 
 SHARPNESSES = (0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
@@ -127,33 +126,6 @@ def parse_levels(text: str) -> RankLandscape:
     return RankLandscape(rows)
 
 
-_LIVE = "live_recordings"
-
-
-def keep_live(made: recording.Recording) -> None:
-    """Keep a recording made in this session, under its own name."""
-    st.session_state[_LIVE] = st.session_state.get(_LIVE, {}) | {made.name: made}
-
-
-def recordings() -> list[str]:
-    """Names of this session's own recordings, then of the shipped ones, those of a trained head first."""
-    shipped = sorted(recording.shipped(), key=lambda name: (name.startswith("oracle"), name))
-    return [*st.session_state.get(_LIVE, {}), *shipped]
-
-
-def read_recording(name: str) -> recording.Recording:
-    """A recording by name; raises ``ValueError`` naming those there are."""
-    return st.session_state.get(_LIVE, {}).get(name) or _read_shipped(name)
-
-
-@st.cache_resource(max_entries=32, show_spinner=False)
-def _read_shipped(name: str) -> recording.Recording:
-    shipped = recording.shipped()
-    if name not in shipped:
-        raise ValueError(f"recording: {name!r} given, allowed is one of {', '.join(shipped) or '(none is shipped yet)'}")
-    return recording.read(shipped[name])
-
-
 @st.cache_resource(max_entries=256, show_spinner=False)
 def landscape(world: World) -> Landscape:
     """The landscape of these settings; raises ``ValueError`` with one sentence where they do not make one."""
@@ -179,68 +151,6 @@ def draft(world: World, key: PolicyKey, budget: int) -> Draft:
 def curve(world: World, key: PolicyKey, most: int) -> np.ndarray:
     """Expected accepted at budgets 0 .. ``most`` (or as far as the policy scores)."""
     return budget_curve(key.policy(), landscape(world), most)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def _drafts(name: str, key: PolicyKey, budget: int) -> list[Draft]:
-    return [draft_up_to(key.policy(), cycle.landscape, budget)[0] for cycle in read_recording(name).cycles]
-
-
-@st.cache_resource(max_entries=256, show_spinner=False)
-def passes(name: str, key: PolicyKey, budget: int) -> list[Pass]:
-    """What a policy would have got in every cycle of a recording."""
-    ahead = int(PROPERTIES["budget"].high) if key.policy().nested else budget
-    drafts = zip(read_recording(name).cycles, _drafts(name, key, ahead), strict=True)
-    return [replay(cycle, kept_at(draft, budget)) for cycle, draft in drafts]
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def accepted_at_every_budget(names: tuple[str, ...], key: PolicyKey) -> tuple[np.ndarray, np.ndarray]:
-    """Mean accepted tokens (bonus not counted) and draft passes at budgets 0, 1, ..., over all contexts; nested policies only."""
-    if not key.policy().nested:
-        raise ValueError(f"policy: {key.title} given, allowed is one whose trees grow with the budget")
-    most = int(PROPERTIES["budget"].high)
-    curves, passes = [], []
-    for name in names:
-        for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, most), strict=True):
-            curve = accepted_curve(cycle, draft)
-            curves.append(np.pad(curve, (0, most + 1 - len(curve)), mode="edge"))
-            passes.append(_passes_at_every_budget(draft, most))
-    return np.mean(curves, axis=0), np.mean(passes, axis=0)
-
-
-def _passes_at_every_budget(draft: Draft, most: int) -> np.ndarray:
-    """EAGLE-2 always makes all its passes; a fixed shape one a level it reaches, best-first one a node it expands."""
-    if draft.policy == "eagle2":
-        return np.r_[0, np.full(most, draft.passes)]
-    depths = np.maximum.accumulate([0, *(len(path) for path in draft.order)])
-    counts = np.arange(len(depths)) if draft.policy == "best_first" else depths
-    return np.pad(counts, (0, most + 1 - len(counts)), mode="edge")
-
-
-def same_drafter(name: str) -> tuple[str, ...]:
-    """Names of all recordings made by the same drafter as this one."""
-    drafter = read_recording(name).drafter
-    return tuple(other for other in recordings() if read_recording(other).drafter == drafter)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def observations(names: tuple[str, ...], key: PolicyKey, budget: int) -> calibration.Observations:
-    """What the cycles of these recordings say about confidence, for one policy's trees."""
-    parts = []
-    for name in names:
-        for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, budget), strict=True):
-            parts.append(calibration.observe(cycle.landscape, draft.tree, cycle.verdict(draft.tree)))
-    return calibration.Observations.join(parts)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False)
-def ladder(names: tuple[str, ...], budget: int, top_k: int, max_depth: int, kind: str) -> tuple[calibration.Rung, ...]:
-    """The ladder of policies with its oracle, or the paper's ablation, over all contexts of these recordings."""
-    cycles = [cycle for name in names for cycle in read_recording(name).cycles]
-    if kind == "ablation":
-        return calibration.climb(cycles, calibration.ablation_policies(max_depth, top_k), budget)
-    return calibration.climb(cycles, calibration.ladder_policies(max_depth, top_k), budget, oracle=max_depth)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)

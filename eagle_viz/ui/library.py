@@ -1,0 +1,39 @@
+"""The recordings there are: this session's own, and the shipped ones."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from ..core import recording
+
+_LIVE = "live_recordings"
+
+
+def keep_live(made: recording.Recording) -> None:
+    """Keep a recording made in this session, under its own name."""
+    st.session_state[_LIVE] = st.session_state.get(_LIVE, {}) | {made.name: made}
+
+
+def recordings() -> list[str]:
+    """Names of this session's own recordings, then of the shipped ones, those of a trained head first."""
+    shipped = sorted(recording.shipped(), key=lambda name: (name.startswith("oracle"), name))
+    return [*st.session_state.get(_LIVE, {}), *shipped]
+
+
+def read_recording(name: str) -> recording.Recording:
+    """A recording by name; raises ``ValueError`` naming those there are."""
+    return st.session_state.get(_LIVE, {}).get(name) or _read_shipped(name)
+
+
+@st.cache_resource(max_entries=32, show_spinner=False)
+def _read_shipped(name: str) -> recording.Recording:
+    shipped = recording.shipped()
+    if name not in shipped:
+        raise ValueError(f"recording: {name!r} given, allowed is one of {', '.join(shipped) or '(none is shipped yet)'}")
+    return recording.read(shipped[name])
+
+
+def same_drafter(name: str) -> tuple[str, ...]:
+    """Names of all recordings made by the same drafter as this one."""
+    drafter = read_recording(name).drafter
+    return tuple(other for other in recordings() if read_recording(other).drafter == drafter)
