@@ -223,8 +223,10 @@ def _unpack(source: io.BytesIO | FilePath) -> dict[str, np.ndarray]:
 #
 # Expanded nodes of all cycles end to end (M in all), canonical order within a cycle, the root first:
 #   node_parent [M] parent's index among the cycle's expanded nodes (0 for the root), node_rank [M] its rank below it,
-#   child_token [M, K], child_confidence [M, K] float32 and child_target [M, K] float32 (NaN: not known; left out where the
-#   target itself drafted, so that both are the same), in byte planes: high bytes of neighbouring floats are alike and pack well.
+#   node_width [M] how many candidates it has, child_token [M, K], child_confidence [M, K] float32 and child_target [M, K]
+#   float32 (NaN: not known; left out where the target itself drafted, so that both are the same), zeros behind the width.
+# Floats lie in byte planes, because high bytes of neighbours are alike and pack well apart from the low ones; the target's
+# probabilities are cut to one part in 4,096, the confidences kept whole, because trees depend on them.
 
 
 def _encode(recording: Recording) -> dict[str, np.ndarray]:
@@ -241,7 +243,7 @@ def _encode(recording: Recording) -> dict[str, np.ndarray]:
     confidence, target = joined.pop("child_confidence"), joined.pop("child_target")
     prices = {"child_confidence": _planes(confidence)}
     if not np.array_equal(confidence, target):
-        prices["child_target"] = _planes(target)
+        prices["child_target"] = _planes((target.view(np.uint32) & np.uint32(0xFFFFF800)).view(np.float32))
     text = json.dumps(header, ensure_ascii=False).encode()
     return {"header": np.frombuffer(text, dtype=np.uint8), "tokens": np.array(recording.tokens, dtype=np.int32), **joined, **prices}
 
@@ -262,15 +264,25 @@ def _encode_cycle(cycle: RecordedCycle) -> dict[str, np.ndarray]:
     paths = sorted(candidates, key=canonical_order)
     index = {path: i for i, path in enumerate(paths)}
     rows = [candidates[path] for path in paths]
-    unknown = np.full(len(rows[0]), np.nan)
-    targets = [unknown if row.target_probabilities is None else row.target_probabilities for row in rows]
     return {
         "node_parent": np.array([index[path[:-1]] for path in paths], dtype=np.uint16),
         "node_rank": np.array([path[-1] if path else 0 for path in paths], dtype=np.uint8),
-        "child_token": np.array([row.tokens for row in rows], dtype=np.int32),
-        "child_confidence": np.array([row.confidences for row in rows], dtype=np.float32),
-        "child_target": np.array(targets, dtype=np.float32),
+        "node_width": np.array([len(row) for row in rows], dtype=np.uint8),
+        "child_token": _padded([row.tokens for row in rows], np.int32),
+        "child_confidence": _padded([row.confidences for row in rows], np.float32),
+        "child_target": _padded([_target_or_nan(row) for row in rows], np.float32),
     }
+
+
+def _target_or_nan(row: Candidates) -> np.ndarray:
+    return np.full(len(row), np.nan) if row.target_probabilities is None else row.target_probabilities
+
+
+def _padded(rows: Sequence[np.ndarray], dtype: type) -> np.ndarray:
+    table = np.zeros((len(rows), TOP_K), dtype=dtype)
+    for place, row in enumerate(rows):
+        table[place, : len(row)] = row
+    return table
 
 
 def _planes(values: np.ndarray) -> np.ndarray:
@@ -322,7 +334,7 @@ def _cycle(entry: Mapping, landscape: RecordedLandscape, tokens: Sequence[int]) 
 
 
 def _tables(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    tables = {name: arrays[name] for name in ("node_parent", "node_rank", "child_token")}
+    tables = {name: arrays[name] for name in ("node_parent", "node_rank", "node_width", "child_token")}
     confidence = _from_planes(arrays["child_confidence"])
     target = _from_planes(arrays["child_target"]) if "child_target" in arrays else confidence
     return tables | {"child_confidence": confidence, "child_target": target}
@@ -338,19 +350,24 @@ def _check_tables(header: Mapping, tokens: np.ndarray, tables: Mapping[str, np.n
     confidence, target = tables["child_confidence"], tables["child_target"]
     if not ((confidence >= 0) & (confidence <= 1)).all() or (np.diff(confidence, axis=1) > 0).any():
         raise RecordingError("holds confidences outside 0 to 1 or not most confident first")
-    if (confidence.sum(axis=1, dtype=np.float64) > 1 + 1e-5).any() or (target < 0).any() or (target > 1 + 1e-6).any():
+    if (confidence.sum(axis=1, dtype=np.float64) > 1 + 1e-5).any() or (target < 0).any() or (target > 1).any():
         raise RecordingError("holds probabilities of one node's candidates that pass 1")
     for entry in header["cycles"]:
         if not header["prompt_length"] <= entry["position"] < header["prompt_length"] + header["answer_length"] <= len(tokens):
             raise RecordingError(f"has a cycle at position {entry['position']}, outside its answer")
-    _check_parents(nodes, tables)
+    _check_nodes(nodes, tables)
 
 
-def _check_parents(nodes: Sequence[int], tables: Mapping[str, np.ndarray]) -> None:
+def _check_nodes(nodes: Sequence[int], tables: Mapping[str, np.ndarray]) -> None:
     index = np.concatenate([np.arange(count) for count in nodes])
-    parent, rank = tables["node_parent"], tables["node_rank"]
-    if ((parent >= index) & (index > 0)).any() or (rank >= tables["child_token"].shape[1]).any():
-        raise RecordingError("holds a node before its parent, or of a rank that its parent does not have")
+    parent, rank, width = (tables[name].astype(np.int64) for name in ("node_parent", "node_rank", "node_width"))
+    if (width < 1).any() or (width > tables["child_token"].shape[1]).any():
+        raise RecordingError("holds a node without candidates, or with more than it has room for")
+    if ((parent >= index) & (index > 0)).any():
+        raise RecordingError("holds a node before its parent")
+    starts = np.repeat(np.cumsum([0, *nodes[:-1]]), nodes)
+    if ((rank >= width[starts + np.where(index > 0, parent, 0)]) & (index > 0)).any():
+        raise RecordingError("holds a node of a rank that its parent does not have")
 
 
 class _LazyCandidates(Mapping[Path, Candidates]):
@@ -369,9 +386,10 @@ class _LazyCandidates(Mapping[Path, Candidates]):
 
     def __getitem__(self, path: Path) -> Candidates:
         row = self._row[path]
-        target = self._table["child_target"][row]
+        width = self._table["node_width"][row]
+        tokens, confidences, target = (self._table[f"child_{name}"][row, :width] for name in ("token", "confidence", "target"))
         known = None if np.isnan(target).any() else target.astype(np.float64)
-        return Candidates(self._table["child_token"][row].astype(np.int64), on_grid(self._table["child_confidence"][row]), known)
+        return Candidates(tokens.astype(np.int64), on_grid(confidences), known)
 
     def __contains__(self, path: object) -> bool:
         return path == ROOT or path in self._row

@@ -156,9 +156,10 @@ def check_length(target: Target, prompt: int, reserve: int) -> None:
 
 
 class Generation:
-    """Iterate over it to generate: each step is one `Cycle`. Stop whenever you like; `tokens` is the answer so far.
+    """An answer in the making: iterate over it to generate, each step is one `Cycle`.
 
-    Law: with temperature 0 the answer is the target's own greedy one, token for token (up to near-ties, see `check_lossless`).
+    Stop whenever you like and iterate again to go on; `tokens` is the answer so far. Law: with temperature 0 the answer is the
+    target's own greedy one, token for token (up to near-ties, see `check_lossless`).
     """
 
     def __init__(self, target: Target, drafter: Drafter, prompt: Sequence[int], contest: Contest, settings: Settings = Settings()):
@@ -171,6 +172,7 @@ class Generation:
         self.seconds = {"prefill": 0.0, "draft": 0.0, "verify": 0.0, "rest": 0.0}
         self._draws = [np.random.default_rng([settings.seed, place]).random for place in range(len(contest))]
         self._texts = TokenTexts(target.tokenizer)
+        self._reader: Reader | None = None
 
     @property
     def text(self) -> str:
@@ -201,6 +203,12 @@ class Generation:
         return 1 + sum(expected) / len(expected) if expected else float("nan")
 
     def __iter__(self) -> Iterator[Cycle]:
+        if self._reader is None:
+            self._reader = self._start()
+        while not self.done:
+            yield self._cycle(self._reader)
+
+    def _start(self) -> Reader:
         start = perf_counter()
         budgets = [budget for _, budget in self.contest.values()]
         rows = max(TREE_ROWS, sum(budgets) + len(budgets))
@@ -209,8 +217,7 @@ class Generation:
         reader.start(first)
         self._add([first])
         self.seconds["prefill"] = perf_counter() - start
-        while not self.done:
-            yield self._cycle(reader)
+        return reader
 
     def _cycle(self, reader: Reader) -> Cycle:
         start, position = perf_counter(), len(reader.tokens) - 1

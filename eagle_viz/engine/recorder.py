@@ -35,8 +35,8 @@ BEAMS = (
     *(Eagle2(top_k=width, max_depth=MAX_DEPTH) for width in range(1, TOP_K + 1)),
     Eagle2(top_k=TOP_K, max_depth=MAX_DEPTH, expand_by="confidence"),
 )
-FIXED: tuple[Policy, ...] = (Eagle1(), MaxSweep(), Chain())
-"""What a page may run on a recording, as wide as it gets; best-first and best_static are seen to separately."""
+FIXED: tuple[Policy, ...] = (Eagle1(), MaxSweep())
+"""What a page may run on a recording, as wide as it gets; chain, best-first and best_static are seen to separately."""
 
 
 def standard_contest(budget: int = 25) -> Contest:
@@ -145,13 +145,19 @@ def _with_average(target: Target, drafter: Drafter, one: Recording, others: Sequ
     report(Progress(one.name, "average", 0, 1))
     roots = [cycle.position for cycle in one.cycles]
     shapes = explore(target, drafter, one.tokens, roots, expand_best_static(average))
-    known = [{**found, **cycle.landscape.candidates} for found, cycle in zip(shapes, one.cycles, strict=True)]
+    known = [wider(cycle.landscape.candidates, found) for found, cycle in zip(shapes, one.cycles, strict=True)]
     texts = {**one.texts, **token_texts(target, known)}
     cycles = tuple(
         replace(cycle, landscape=RecordedLandscape(found, cycle.landscape.root_token, texts, average))
         for cycle, found in zip(one.cycles, known, strict=True)
     )
     return replace(one, cycles=cycles, texts=texts, average=average)
+
+
+def wider(known: Expanded, found: Expanded) -> dict[Path, Candidates]:
+    """Both together; where both know a node, the one with more candidates, `known` if alike."""
+    both = {path: row for path, row in known.items() if path not in found or len(row) >= len(found[path])}
+    return {**found, **both}
 
 
 # -- drafting a known text again ---------------------------------------------------------------------------------------
@@ -174,8 +180,29 @@ def explore(
 
 
 def expand_all(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candidates]:
-    """What every shipped policy expands, best-first also by the target's price: everything with the target's probabilities."""
-    expand_shipped(landscape)
+    """What every shipped policy expands, best-first also by the target's price: everything with the target's probabilities.
+
+    Nodes that only the chain expands keep only their first candidate, which is all that it looks at.
+    """
+    expand_beams(landscape, BEAMS)
+    for policy in FIXED:
+        draft_up_to(policy, landscape, MAX_BUDGET)
+    known = close_over(reader, landscape)
+    draft_up_to(Chain(), landscape, MAX_BUDGET)
+    chain = priced(reader, landscape.expanded, landscape.root_token, known)
+    return known | {path: first_only(found) for path, found in chain.items()}
+
+
+def first_only(row: Candidates) -> Candidates:
+    """The most confident candidate alone."""
+    target = row.target_probabilities
+    return Candidates(row.tokens[:1], row.confidences[:1], None if target is None else target[:1])
+
+
+def close_over(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candidates]:
+    """Expand until best-first finds all it asks for, by either price; everything expanded so far, with the target's
+    probabilities.
+    """
     known: dict[Path, Candidates] = {}
     while True:
         while gaps := best_first_gaps(landscape.expanded, MAX_BUDGET, MAX_DEPTH):
@@ -207,13 +234,6 @@ def tree_of(paths: Sequence[Path], expanded: Expanded, root_token: int) -> Draft
         siblings, rank = expanded[path[:-1]], path[-1]
         nodes.append(Node(path, int(siblings.tokens[rank]), float(siblings.confidences[rank])))
     return DraftTree.from_nodes(nodes, root_token)
-
-
-def expand_shipped(landscape: Landscape) -> None:
-    """Run every shipped policy at its widest."""
-    expand_beams(landscape, BEAMS)
-    for policy in FIXED:
-        draft_up_to(policy, landscape, MAX_BUDGET)
 
 
 def expand_beams(landscape: Landscape, policies: Sequence[Eagle2]) -> None:

@@ -34,7 +34,7 @@ def recorded(seed: int, targets: bool = True) -> RecordedLandscape:
     for path in (path for frontier in draft.frontiers for path in frontier):
         confidences = on_grid(land.expand([path])[0].confidences.astype(np.float32))
         tokens = np.arange(WIDTH) + 10 * len(path)
-        prices = np.float32(confidences[::-1] * 0.5).astype(float) if targets else None
+        prices = np.round(confidences[::-1] * 2**11) / 2**12 if targets else None
         candidates[path] = Candidates(tokens, confidences, prices)
     return RecordedLandscape(candidates, 100 + seed, {token: f"t{token}" for token in range(200)}, ((0.5, 0.2), (0.4, 0.1)))
 
@@ -100,6 +100,27 @@ def test_policies_build_the_same_tree_on_a_read_recording(file):
         assert before.paths == after.paths and before.values.tolist() == after.values.tolist()
 
 
+def test_the_targets_probabilities_are_kept_to_one_part_in_4096(tmp_path):
+    base = recording()
+    rows = dict(base.cycles[0].landscape.candidates)
+    wanted = np.array([0.123456789, 0.0123456789, 1e-7, 1e-12])
+    rows[()] = Candidates(rows[()].tokens, rows[()].confidences, wanted)
+    changed = replace(base, cycles=(replace(base.cycles[0], landscape=replace(base.cycles[0].landscape, candidates=rows)),))
+    found = read(write(changed, tmp_path / "test.npz")).cycles[0].landscape.expand([()])[0]
+    np.testing.assert_allclose(found.target_probabilities, wanted, rtol=2.5e-4)
+
+
+def test_nodes_may_have_fewer_candidates(tmp_path):
+    base = recording()
+    rows = dict(base.cycles[0].landscape.candidates)
+    deepest = max(rows, key=len)
+    short = rows[deepest]
+    rows[deepest] = Candidates(short.tokens[:1], short.confidences[:1], short.target_probabilities[:1])
+    changed = replace(base, cycles=(replace(base.cycles[0], landscape=replace(base.cycles[0].landscape, candidates=rows)),))
+    found = read(write(changed, tmp_path / "test.npz")).cycles[0].landscape.expand([deepest, ()])
+    assert [len(row) for row in found] == [1, WIDTH] and found[0].tokens.tolist() == short.tokens[:1].tolist()
+
+
 def test_unknown_target_probabilities_stay_unknown(tmp_path):
     cycle = read(write(recording(targets=False), tmp_path / "test.npz")).cycles[0]
     assert cycle.landscape.expand([()])[0].target_probabilities is None
@@ -107,8 +128,9 @@ def test_unknown_target_probabilities_stay_unknown(tmp_path):
 
 def test_where_the_target_drafted_its_probabilities_are_the_confidences(tmp_path):
     base = recording()
-    rows = {path: Candidates(row.tokens, row.confidences, row.confidences) for path, row in base.cycles[0].landscape.candidates.items()}
-    oracle = replace(base, cycles=(replace(base.cycles[0], landscape=replace(base.cycles[0].landscape, candidates=rows)),))
+    cycle = base.cycles[0]
+    rows = {p: Candidates(row.tokens, row.confidences, row.confidences) for p, row in cycle.landscape.candidates.items()}
+    oracle = replace(base, cycles=(replace(cycle, landscape=replace(cycle.landscape, candidates=rows)),))
     path = write(oracle, tmp_path / "oracle.npz")
     with np.load(path) as arrays:
         assert "child_target" not in arrays.files
@@ -178,8 +200,10 @@ def test_what_would_make_a_wrong_tree_is_refused(file):
         read(repacked(file, header=header(file, cycles=[])))
     with pytest.raises(RecordingError, match="before its parent"):
         read(repacked(file, node_parent=parents + 1))
-    with pytest.raises(RecordingError, match="rank"):
-        read(repacked(file, node_rank=ranks + 9))
+    with pytest.raises(RecordingError, match="of a rank that its parent does not have"):
+        read(repacked(file, node_rank=ranks + 4))
+    with pytest.raises(RecordingError, match="without candidates"):
+        read(repacked(file, node_width=ranks * 0))
     with pytest.raises(RecordingError, match="most confident first"):
         read(repacked(file, child_confidence=planes[:, :, ::-1]))
     with pytest.raises(RecordingError, match="expanded nodes"):
@@ -220,7 +244,8 @@ def test_every_shipped_recording_answers_for_what_it_promises():
         found = read(path)
         assert "".join(found.pieces[: found.answer_length]) == found.answer and found.average is not None
         for cycle in found.cycles[:1]:
-            for policy in (POLICIES["chain"](), POLICIES["eagle1"](), POLICIES["best_static"](), POLICIES["best_first"](max_depth=12)):
+            fixed = [POLICIES[name]() for name in ("chain", "eagle1", "best_static")]
+            for policy in (*fixed, POLICIES["best_first"](max_depth=12)):
                 assert policy(cycle.landscape, 128).tree.budget == 128
             for top_k in (4, 10):
                 assert POLICIES["eagle2"](top_k=top_k, max_depth=12)(cycle.landscape, 59).tree.budget == 59

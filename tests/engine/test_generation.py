@@ -118,10 +118,14 @@ def test_nothing_follows_the_end_token(tiny_target):
         tiny_target.config.eos_token_id = ends
 
 
-def test_generation_can_be_stopped_between_cycles(tiny_target):
+def test_generation_can_be_stopped_between_cycles_and_go_on(tiny_target):
     run = Generation(tiny_target, OracleDrafter(tiny_target), PROMPT, BOTH, Settings(40))
     next(iter(run))
     assert run.passes == 1 and 1 < len(run.tokens) < 40 and not run.done
+    list(run)
+    whole = Generation(tiny_target, OracleDrafter(tiny_target), PROMPT, BOTH, Settings(40))
+    list(whole)
+    assert run.tokens == whole.tokens and run.passes == whole.passes
 
 
 def test_a_seed_gives_one_text_whoever_is_compared(tiny_target):

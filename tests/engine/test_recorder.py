@@ -60,8 +60,8 @@ def test_every_candidate_has_the_targets_probability_and_a_text(recordings, tiny
         assert all(cycle.landscape.token_text(int(token)) for token in row.tokens)
         if len(path) == 2:
             words = [int(cycle.landscape.candidates[path[:depth]].tokens[path[depth]]) for depth in range(2)]
-            logits = tiny_target.forward([*one.tokens[: cycle.position + 1], *words]).logits[-1]
-            np.testing.assert_allclose(row.target_probabilities, logits.double().softmax(0)[row.tokens].numpy(), atol=2e-5)
+            wanted = tiny_target.forward([*one.tokens[: cycle.position + 1], *words]).logits[-1].double().softmax(0)
+            np.testing.assert_allclose(row.target_probabilities, wanted[row.tokens].numpy(), rtol=3e-4, atol=2e-5)
 
 
 def test_the_average_is_taken_over_the_other_recording(recordings):
