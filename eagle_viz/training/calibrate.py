@@ -14,10 +14,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from eagle_viz.engine.checkpoint import HeadCheckpoint
-from eagle_viz.engine.head import head_shape
 from eagle_viz.training.data import make_batch
 from eagle_viz.training.train import Trainer
-from eagle_viz.training.unrolled import UnrolledHead
 
 BINS = 15
 
@@ -36,14 +34,12 @@ class HeldOut:
 @torch.no_grad()
 def held_out_rows(trainer: Trainer, answers: np.ndarray, depths: int, rows: int) -> list[HeldOut]:
     """About `rows` evenly spaced rows of these answers, for each depth 1 .. `depths`."""
-    weights = trainer.scale.fold(trainer.weights)
+    head = trainer.head()
     guesses: list[list[Tensor]] = [[] for _ in range(depths)]
     wanted = []
     for part in np.array_split(answers, max(1, len(answers) // trainer.plan.batch)):
         batch = make_batch(trainer.target, trainer.corpus, trainer.features, part)
-        with torch.autocast("cpu", torch.bfloat16):
-            steps = UnrolledHead(head_shape(trainer.base), weights).guesses(batch.embedded, batch.features, depths)
-        for depth, guess in enumerate(steps):
+        for depth, guess in enumerate(head.guesses(batch.embedded, batch.features, depths)):
             guesses[depth].append(guess.flatten(0, 1)[batch.rows].float())
         wanted.append(batch.wanted)
     wanted = torch.cat(wanted)

@@ -71,18 +71,17 @@ class UnrolledHead:
         rotary = tuple(t[: embedded.shape[1], None] for t in (self._cos, self._sin))
         for _ in range(steps):
             source = shifted(guesses[-1], 1) if guesses else features
-            guesses.append(self._step(torch.cat([embedded, source.to(embedded.dtype)], dim=-1), rotary, keys, values))
+            guesses.append(self._step(torch.cat([embedded, source], dim=-1), rotary, keys, values))
         return guesses
 
     def _step(self, x: Tensor, rotary, keys: list[Tensor], values: list[Tensor]) -> Tensor:
-        x = F.linear(x, self.weights["fc.weight"], self.weights["fc.bias"])
+        x = F.linear(x.to(self.weights["fc.weight"].dtype), self.weights["fc.weight"], self.weights["fc.bias"])
         q, k, v = (self._heads(x, name) for name in "qkv")
         keys.append(rotate(k, *(t.to(k.dtype) for t in rotary)))
         values.append(v)
         q = rotate(q, *(t.to(q.dtype) for t in rotary))
         x = x + F.linear(_attend(q, keys, values), self._layer("self_attn.o_proj"))
-        norm = self._layer("post_attention_layernorm").to(x.dtype)
-        h = F.rms_norm(x, (self.shape.hidden,), norm, self.shape.norm_eps)
+        h = F.rms_norm(x, (self.shape.hidden,), self._layer("post_attention_layernorm"), self.shape.norm_eps)
         inner = F.silu(F.linear(h, self._layer("mlp.gate_proj"))) * F.linear(h, self._layer("mlp.up_proj"))
         return x + F.linear(inner, self._layer("mlp.down_proj"))
 

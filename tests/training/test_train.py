@@ -12,7 +12,7 @@ from eagle_viz.training.losses import soft_cross_entropy, teacher_probabilities
 from eagle_viz.training.train import Trainer, TrainPlan, agreement, train
 from eagle_viz.training.unrolled import UnrolledHead, shifted
 
-PLAN = TrainPlan(steps=20, batch=4, warmup=2, draft_vocabulary=64, held_out=4, evaluate_every=10, muon_rate=0.02)
+PLAN = TrainPlan(steps=20, batch=4, single=2, warmup=2, draft_vocabulary=64, held_out=4, evaluate_every=10, muon_rate=0.02)
 
 
 def quiet(stage: str, share: float) -> None:
