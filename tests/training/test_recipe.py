@@ -10,7 +10,7 @@ from eagle_viz.training.calibrate import calibrate, calibration_error, equal_cou
 from eagle_viz.training.recipe import train_head
 from eagle_viz.training.train import Trainer, TrainPlan, train
 
-PLAN = TrainPlan(steps=12, batch=4, single=2, warmup=2, draft_vocabulary=48, held_out=8, evaluate_every=12, muon_rate=0.02)
+PLAN = TrainPlan(steps=12, batch=4, single=0, warmup=2, draft_vocabulary=48, held_out=8, evaluate_every=12, muon_rate=0.02)
 
 
 @pytest.fixture(scope="module")

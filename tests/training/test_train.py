@@ -12,7 +12,7 @@ from eagle_viz.training.losses import soft_cross_entropy, teacher_probabilities
 from eagle_viz.training.train import Trainer, TrainPlan, agreement, train
 from eagle_viz.training.unrolled import UnrolledHead, shifted
 
-PLAN = TrainPlan(steps=20, batch=4, single=2, warmup=2, draft_vocabulary=64, held_out=4, evaluate_every=10, muon_rate=0.02)
+PLAN = TrainPlan(steps=20, batch=4, single=0, warmup=2, draft_vocabulary=64, held_out=4, evaluate_every=10, muon_rate=0.02)
 
 
 def quiet(stage: str, share: float) -> None:
@@ -136,6 +136,11 @@ def test_resuming_gives_the_same_weights_as_never_stopping(target, corpus, featu
     for name, weight in whole.weights.items():
         torch.testing.assert_close(resumed.weights[name], weight, atol=0, rtol=0)
     assert not Trainer(target, corpus, features, PLAN, tmp_path / "new").resume()
+
+
+def test_unrolling_begins_after_the_single_steps():
+    plan = TrainPlan(single=3, unroll=2)
+    assert [plan.depth(step) for step in (0, 2, 3)] == [1, 1, 2]
 
 
 def test_rate_warms_up_and_ends_at_zero():
