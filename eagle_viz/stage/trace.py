@@ -132,7 +132,7 @@ class _Nodes:
     def label(self, path: Path, token: int) -> str:
         """What a sentence calls a node: its quoted token, or its rank path where there is no vocabulary."""
         text = self.landscape.token_text(token)
-        return rank_label(path) if text is None else f"“{visible(text)}”"
+        return rank_label(path) if text is None else quoted(text)
 
     def table(self, root_text: str | None) -> list[Table]:
         """One row a node; ``shown`` and ``odds`` are its value and confidence as the page writes them."""
@@ -161,6 +161,16 @@ class _Nodes:
 
     def _breadths(self, y: dict[Path, float]) -> Table:
         return {"nodes": self.rows(y), "y": list(y.values()), "breadth": max(y.values()), "depth": max(map(len, y))}
+
+
+def quoted(text: str, longest: int = 24) -> str:
+    """A token as a sentence names it, its white space visible, a very long one cut.
+
+    >>> quoted(" the")
+    '“␣the”'
+    """
+    marks = visible(text)
+    return f"“{marks if len(marks) <= longest else marks[: longest - 1] + '…'}”"
 
 
 def visible(text: str) -> str:
@@ -247,4 +257,4 @@ def _verify(runs: dict[str, Run], nodes: _Nodes, continuation: Sequence[int] | N
 
 def _spoken(landscape: Landscape, token: int) -> str:
     text = landscape.token_text(token) if token != NO_TOKEN else None
-    return f"token {token}" if text is None else f"“{visible(text)}”"
+    return f"token {token}" if text is None else quoted(text)

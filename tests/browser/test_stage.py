@@ -2,7 +2,7 @@
 
 from eagle_viz import POLICIES, SyntheticLandscape, compare
 from eagle_viz.core.tree import path_name
-from tests.browser.stage_reading import drag_to, glided, outside, part, read
+from tests.browser.stage_reading import READ, drag_to, glided, inside, outside, part, read
 
 
 def test_it_opens_on_the_numbers_of_compare(stage):
@@ -93,3 +93,24 @@ def test_zoom_and_pan_survive_a_step_a_budget_change_and_a_report(stage):
     assert {path: after["dynamic"][path] for path in before["dynamic"]} == before["dynamic"]
     part(page, "stage-fit").click()
     assert read(page)["dynamic"]["0"] != before["dynamic"]["0"]
+
+
+def test_a_drag_beyond_what_python_has_sent_asks_for_it_and_arrives(stage):
+    page = stage("budget=25&static=max_sweep&dynamic=best_first")
+    drag_to(page, "stage-budget", 40)
+    page.get_by_text("python sees budget 40 step 40").wait_for()
+    page.wait_for_function(f"() => ({READ})().budget === '40'")
+    seen = read(page)
+    assert len(seen["static"]) == len(seen["dynamic"]) == 40
+    pair = compare(SyntheticLandscape(seed=11), 40, "max_sweep", "best_first")
+    assert seen["expected"] == [float(f"{draft.tree.expected_accepted:.2f}") for draft in (pair.static, pair.dynamic)]
+
+
+def test_what_is_looked_at_stays_by_its_path_when_the_landscape_changes(stage):
+    page = stage("budget=25&live=1")
+    spot = read(page)["dynamic"]["0.0"]
+    page.mouse.click(spot[0], spot[1])
+    part(page, "stage-sharpness").evaluate("(e) => { e.value = 2.0; e.dispatchEvent(new Event('change', {bubbles: true})); }")
+    page.wait_for_function(f"(before) => ({READ})().expected[1] !== before", arg=read(page)["expected"][1])
+    looked = inside(page, "return [...root.querySelectorAll('[data-tree].looked')].map((e) => e.dataset.path)")
+    assert looked == ["0.0", "0.0"]

@@ -10,7 +10,7 @@ from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
 from eagle_viz.core.landscape import Candidates, RecordedLandscape
 from eagle_viz.core.readout import misspent
 from eagle_viz.core.tree import path_name
-from eagle_viz.stage.trace import TIERS, build_trace, tier_of, visible
+from eagle_viz.stage.trace import TIERS, build_trace, quoted, tier_of, visible
 
 EAGLE2 = POLICIES["eagle2"](max_depth=12)
 EAGLE1 = POLICIES["eagle1"]()
@@ -124,6 +124,7 @@ def test_a_recorded_verdict_follows_the_continuation_and_says_why_it_stops():
 
 def test_white_space_and_control_characters_are_visible():
     assert visible(" a\tb\n") == "␣a⇥b⏎" and visible("\x07") == "\\x07"
+    assert quoted("x" * 40) == "“" + "x" * 23 + "…”"
 
 
 def test_tiers():

@@ -78,7 +78,7 @@ function receive(stage, data) {
   stage.options = { ...DEFAULTS, ...data.options };
   const isNew = stage.book?.trace.id !== data.trace.id;
   const before = { book: stage.book, tier: stage.book && tierOf(stage.book, stage.budget), mode: stage.mode };
-  if (isNew) stage.book = makeBook(data.trace);
+  if (isNew) openBook(stage, makeBook(data.trace));
   if (stage.wanted !== null && serves(stage.book, stage.wanted)) Object.assign(stage, { budget: stage.wanted, step: stage.wanted, wanted: null });
   if (data.command.serial !== stage.command) obey(stage, data.command);
   keepInside(stage);
@@ -88,6 +88,13 @@ function receive(stage, data) {
   if (stage.scenes.static.size.width > 1 && moved) arrangeStage(stage, Boolean(before.book));
   else resize(stage);
   if (stage.scenes.static.picture) paint(stage);
+}
+
+// Node numbers belong to one trace: what is looked at stays by its path.
+function openBook(stage, book) {
+  const looked = stage.look && book.index.get(stage.book.nodes[stage.look.node].path);
+  stage.look = looked === undefined || looked === null ? null : { ...stage.look, node: looked };
+  stage.book = book;
 }
 
 function obey(stage, command) {
@@ -155,6 +162,7 @@ function luminance(colour) {
 
 function unmount(stage, parent) {
   stop(stage);
+  for (const timer of [stage.reporting, stage.patience]) clearTimeout(timer);
   stage.observer.disconnect();
   document.removeEventListener("keydown", stage.onkey);
   stages.delete(parent);
