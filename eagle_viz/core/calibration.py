@@ -224,8 +224,8 @@ def best_first_gaps(candidates: Mapping[Path, Candidates], budget: int, max_dept
     for path in sorted(candidates, key=len):
         row = candidates[path].target_probabilities if by_target else candidates[path].confidences
         values.update(((*path, rank), values[path] * float(price)) for rank, price in enumerate(row))
-    del values[ROOT]
-    best = sorted(values, key=lambda path: rank_order(values[path], path))[:budget]
+    kept = [path for path in values if 1 <= len(path) <= max_depth]
+    best = sorted(kept, key=lambda path: rank_order(values[path], path))[:budget]
     return [path for path in best if path not in candidates and len(path) < max_depth]
 
 
