@@ -15,6 +15,16 @@ from .settings import PROPERTIES, SOURCES, Settings, base_of, quote, scene
 
 def column(settings: Settings) -> None:
     """The whole column for the lab."""
+    with chrome.in_one_sentence():
+        _source(settings)
+    if settings.source != "file":
+        _policies()
+        with st.expander("More settings"):
+            _more(settings)
+    try_this(settings)
+
+
+def _source(settings: Settings) -> None:
     st.segmented_control(
         "Source",
         [name for name in SOURCES if name != "file" or settings.source == "file"],
@@ -25,11 +35,6 @@ def column(settings: Settings) -> None:
         **session.bind("source"),
     )
     {"synthetic": _synthetic, "levels": _levels, "recording": _recording, "file": lambda _: None}[settings.source](settings)
-    if settings.source != "file":
-        _policies()
-    with st.expander("More settings"):
-        _more(settings)
-    try_this(settings)
 
 
 def _slider(name: str, label: str, step: float, **more: object) -> None:
@@ -62,7 +67,8 @@ def _levels(settings: Settings) -> None:
 
 def recording_column(settings: Settings, position: bool = True) -> None:
     """The column of the views on recorded text; ``position``: whether one context of it is looked at."""
-    _recording(settings, position)
+    with chrome.in_one_sentence():
+        _recording(settings, position)
     _policies()
     with st.expander("More settings"):
         _more(settings)
@@ -96,7 +102,10 @@ def settled(settings: Settings) -> Settings:
         elif name:
             session.note(f"recording: {quote(name)} given, allowed is one of {', '.join(names)}; {names[0]} is used.")
         name = names[0]
-    last = len(library.read_recording(name).cycles) - 1
+    try:
+        last = len(library.read_recording(name).cycles) - 1
+    except ValueError:
+        return session.settle(recording=name)  # the view that reads it says what is wrong with it
     if position > last:
         session.note(f"position: {position} given, allowed is 0 to {last} in {name}; {last} is used.")
     return session.settle(recording=name, position=min(position, last))
