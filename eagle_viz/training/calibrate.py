@@ -73,12 +73,11 @@ class _Fit(torch.nn.Module):
 
 
 def calibrate(trainer: Trainer, depths: int = 6, rows: int = 1500, iterations: int = 40) -> HeadCheckpoint:
-    """The trainer's head with temperatures and the `other` row fitted on the first half of its held-out answers.
+    """The trainer's head with temperatures and the `other` row fitted on every other of its held-out answers.
 
     Minimises the cross-entropy to the target's distribution over draft vocabulary and rest, all depths together.
     """
-    answers = np.arange(trainer.training_answers, len(trainer.corpus))
-    sample = held_out_rows(trainer, answers[: max(1, len(answers) // 2)], depths, rows)
+    sample = held_out_rows(trainer, trainer.held_out[::2], depths, rows)
     lm_head = trainer.lm_head.float()
     inside = [F.linear(held.guesses, lm_head) for held in sample]
     fit = _Fit(depths, trainer.target.hidden)
@@ -111,13 +110,12 @@ def _with_fit(checkpoint: HeadCheckpoint, fit: _Fit) -> HeadCheckpoint:
 
 @torch.no_grad()
 def calibration_error(trainer: Trainer, checkpoint: HeadCheckpoint, depths: int = 6, rows: int = 1500) -> Mapping:
-    """ECE of the ten best candidates on the second half of the held-out answers: by depth, and all depths together.
+    """ECE of the ten best candidates on the other half of the held-out answers: by depth, and all depths together.
 
     15 bins of equal count, |mean confidence - mean target probability| weighted by count; no tree is drawn here, every
     candidate of every row counts.
     """
-    answers = np.arange(trainer.training_answers, len(trainer.corpus))
-    sample = held_out_rows(trainer, answers[len(answers) // 2 :], depths, rows)
+    sample = held_out_rows(trainer, trainer.held_out[1::2], depths, rows)
     head = torch.cat([trainer.lm_head.float(), checkpoint.tensors["other.weight"].float()])
     bias = torch.zeros(len(head))
     bias[-1] = checkpoint.tensors["other.bias"].float()[0]

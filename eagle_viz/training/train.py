@@ -38,8 +38,8 @@ class TrainPlan:
     """Everything that decides the trained weights, besides the corpus and the target.
 
     `steps` optimiser steps of `batch` answers, worked on in `shards` parallel parts; `unroll` steps of the head's own
-    guesses, after the first `single` steps with one: half the cost while the head learns the basics. The last `held_out`
-    answers are never trained on.
+    guesses, after the first `single` steps with one: half the cost while the head learns the basics. `held_out` answers,
+    evenly spread over the corpus, are never trained on.
     """
 
     steps: int = 1200
@@ -127,6 +127,8 @@ class Trainer:
         self.scale = input_scale(target, corpus, features)
         start = self._start()
         self.weights: Weights = {k: start[k].clone().requires_grad_() for k in start if k not in _FROZEN}
+        self.held_out = np.linspace(0, len(corpus) - 1, plan.held_out).astype(np.int64)
+        self.trained_on = np.setdiff1d(np.arange(len(corpus)), self.held_out)
         self.optimizers = _optimizers(self.weights, plan)
         self.step, self.tokens, self.curve = 0, 0, []
         self._orders: dict[int, list[np.ndarray]] = {}
@@ -137,19 +139,15 @@ class Trainer:
         silent = {k: torch.zeros_like(self.base.tensors[k]) for k in _SILENT}
         return dict(self.base.tensors) | silent | fc
 
-    @property
-    def training_answers(self) -> int:
-        """Answers that are trained on; the rest is held out."""
-        return len(self.corpus) - self.plan.held_out
 
     def batch(self, step: int) -> list[Batch]:
         """The batch of one optimiser step in `shards` parts: a function of the plan and of `step`."""
-        per_epoch = self.training_answers // self.plan.batch
+        per_epoch = len(self.trained_on) // self.plan.batch
         epoch = step // per_epoch
         if epoch not in self._orders:
-            sizes = np.diff(self.corpus.starts)[: self.training_answers]
+            sizes = np.diff(self.corpus.starts)[self.trained_on]
             self._orders = {epoch: batch_order(sizes, self.plan.batch, self.plan.seed, epoch)}
-        shards = np.array_split(self._orders[epoch][step % per_epoch], self.plan.shards)
+        shards = np.array_split(self.trained_on[self._orders[epoch][step % per_epoch]], self.plan.shards)
         return [make_batch(self.target, self.corpus, self.features, shard) for shard in shards]
 
     def advance(self) -> float:
@@ -255,8 +253,7 @@ def agreement(trainer: Trainer, steps: int = 4) -> list[float]:
     """Share of held-out rows whose most likely token is the target's argmax (whole vocabulary), for steps 1 .. `steps`."""
     right, total = [0] * steps, 0
     head = trainer.head()
-    held_out = np.arange(trainer.training_answers, len(trainer.corpus))
-    for part in np.array_split(held_out, max(1, len(held_out) // trainer.plan.batch)):
+    for part in np.array_split(trainer.held_out, max(1, trainer.plan.held_out // trainer.plan.batch)):
         batch = make_batch(trainer.target, trainer.corpus, trainer.features, part)
         wanted = trainer.target.logits(batch.wanted.to(trainer.target.dtype)).argmax(-1)
         guesses = head.guesses(batch.embedded, batch.features, steps)
