@@ -44,9 +44,10 @@ METHODS: tuple[Method, ...] = (
 class Sample:
     """One answer decoded one way. `seconds` is everything, the prompt's own pass included; `tokens` of the answer.
 
-    `passes` the target's passes after the prompt's own, `produced` the tokens they made, each pass counted whole (`produced /
-    passes` is tau). `expected` sum of 1 + expected_accepted over the passes, 0 where nothing is expected. `draft`, `verify`,
-    `rest` split the cycles' seconds. `identical`: the answer equals plain decoding in the first dtype (float32).
+    `first_difference` where the answer parts from plain decoding in the first dtype (float32), None where it never does; `gap` the
+    difference of this target's two largest logits there. `passes` the target's passes after the prompt's own, `produced` the
+    tokens they made, each pass counted whole (`produced / passes` is tau). `expected` sum of 1 + expected_accepted over the
+    passes, 0 where nothing is expected. `draft`, `verify`, `rest` split the cycles' seconds.
     """
 
     name: str
@@ -62,12 +63,21 @@ class Sample:
     draft: float = 0.0
     verify: float = 0.0
     rest: float = 0.0
-    identical: bool = True
+    first_difference: int | None = None
+    gap: float | None = None
+
+    @property
+    def identical(self) -> bool:
+        """Whether the answer is that of plain decoding."""
+        return self.first_difference is None
 
 
 @dataclass(frozen=True)
 class Row:
-    """Samples of one method together: tokens a second over all of them, tau, and how many answers equal the plain ones.
+    """Samples of one method together: tokens a second over all of them, tau, and how many answers equal the plain ones
+    (`identical`).
+
+    `widest_gap` the largest logit gap where one parts from plain decoding (None: none parts): under 1e-4 it is a near-tie.
 
     `draft`, `verify`, `rest` are shares of the cycles' time. None: nothing to divide (no pass, no draft), or (`kind`) all
     kinds of text.
@@ -87,6 +97,7 @@ class Row:
     verify: float | None
     rest: float | None
     identical: int
+    widest_gap: float | None
 
 
 @dataclass(frozen=True)
@@ -128,7 +139,9 @@ def _row(key: tuple, group: Sequence[Sample]) -> Row:
     tau = total("produced") / passes if passes else None
     expected = total("expected") / passes if total("expected") else None
     speed = total("tokens") / total("seconds")
-    return Row(name, dtype, budget, kind, len(group), total("tokens"), speed, passes, tau, expected, *shares, total("identical"))
+    gap = max((sample.gap for sample in group if sample.gap is not None), default=None)
+    counts = (len(group), total("tokens"), speed, passes, tau, expected, *shares, total("identical"), gap)
+    return Row(name, dtype, budget, kind, *counts)
 
 
 def bench_decode(
@@ -156,7 +169,7 @@ def bench_decode(
             decoders.decode(method, prompts[0], Settings(8, probabilities=False))
             for prompt in prompts:
                 tokens, sample = decoders.decode(method, prompt, settings)
-                samples.append(replace(sample, identical=tokens == wanted[prompt.name]))
+                samples.append(decoders.compare(prompt, sample, tokens, wanted[prompt.name]))
             report(_row((method.name, decoders.dtype, method.budget, None), samples[-len(prompts) :]))
     return DecodeBench(tuple(samples), torch.get_num_threads())
 
@@ -178,6 +191,16 @@ class Decoders:
         seconds = perf_counter() - start
         common = (method.name, self.dtype, method.budget, prompt.name, prompt.kind)
         return tokens, Sample(*common, tokens=len(tokens), seconds=seconds, **counts)
+
+    def compare(self, prompt: Prompt, sample: Sample, tokens: Sequence[int], wanted: Sequence[int]) -> Sample:
+        """The sample with the place where its answer parts from the wanted one, and how near to a tie this target is there."""
+        if tokens == wanted:
+            return sample
+        pairs = enumerate(zip(tokens, wanted, strict=False))
+        place = next((i for i, (one, other) in pairs if one != other), min(len(tokens), len(wanted)))
+        text = [*self.target.encode_chat(prompt.text), *wanted[:place]]
+        best = self.target.forward(text).logits[-1].float().topk(2).values
+        return replace(sample, first_difference=place, gap=float(best[0] - best[1]))
 
     def _run(self, method: Method, ids: list[int], settings: Settings) -> tuple[list[int], dict]:
         if method.policy is not None:

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from eagle_viz import POLICIES
-from eagle_viz.engine.bench import METHODS, DecodeBench, Method, Sample, bench_decode, calibrate_live
+from eagle_viz.engine.bench import METHODS, DecodeBench, Decoders, Method, Sample, bench_decode, calibrate_live
 from eagle_viz.engine.drafted import HeadDrafter, OracleDrafter
+from eagle_viz.engine.generation import Settings
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.prompts import Prompt
 
@@ -56,6 +57,18 @@ def test_tau_by_hand():
     ]
     (row,) = DecodeBench(tuple(samples), threads=2).rows()
     assert (row.tau, row.tokens_per_second, row.verify) == (2, 2, 0.5)
+
+
+def test_a_difference_is_placed_and_its_gap_measured(tiny_target, hf_llama, tmp_path):
+    hf_llama.save_pretrained(tmp_path / "target")
+    tiny_target.tokenizer.save_pretrained(tmp_path / "target")
+    Head.random(tiny_target, draft_vocabulary=60).save(tmp_path / "head")
+    decoders = Decoders(tmp_path / "target", tmp_path / "head", torch.float32)
+    tokens, sample = decoders.decode(Method("plain"), TWO[0], Settings(6))
+    assert decoders.compare(TWO[0], sample, tokens, tokens) == sample and sample.identical
+    found = decoders.compare(TWO[0], sample, [*tokens[:3], tokens[3] + 1], tokens)
+    best = tiny_target.forward([*tiny_target.encode_chat(TWO[0].text), *tokens[:3]]).logits[-1].topk(2).values
+    assert found.first_difference == 3 and found.gap == pytest.approx(float(best[0] - best[1]), abs=1e-5)
 
 
 def test_a_bench_without_prompts_is_a_sentence():
