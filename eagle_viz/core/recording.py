@@ -192,9 +192,16 @@ def read(source: FilePath | str | bytes) -> Recording:
         return _decode(arrays)
     except RecordingError as error:
         raise RecordingError(f"recording: {label} {error}") from None
-    except (OSError, ValueError, TypeError, KeyError, IndexError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _BROKEN as error:
         reason = " ".join(str(error).split())[:120] or type(error).__name__
         raise RecordingError(f"recording: {label} is not a recording made by `python -m eagle_viz record` ({reason})") from error
+
+
+_BROKEN = (
+    *(ArithmeticError, AttributeError, EOFError, LookupError, MemoryError, OSError, RuntimeError, TypeError, ValueError),
+    *(zipfile.BadZipFile, zlib.error),
+)
+"""What a foreign file can raise while it is unpacked (zip, compression, numpy's headers) and taken for a recording."""
 
 
 def write(recording: Recording, path: FilePath) -> FilePath:
@@ -342,6 +349,9 @@ def _tables(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 def _check_tables(header: Mapping, tokens: np.ndarray, tables: Mapping[str, np.ndarray]) -> None:
     """Whatever would make a wrong tree or a crash later is refused here, in words."""
+    _check_arrays(tokens, tables)
+    if len(header["pieces"]) != header["answer_length"]:
+        raise RecordingError(f"has {len(header['pieces'])} pieces of text for {header['answer_length']} answer tokens")
     nodes = [entry["nodes"] for entry in header["cycles"]]
     if not nodes or min(nodes) < 1:
         raise RecordingError("holds no cycle, or a cycle without its root's candidates")
@@ -356,6 +366,16 @@ def _check_tables(header: Mapping, tokens: np.ndarray, tables: Mapping[str, np.n
         if not header["prompt_length"] <= entry["position"] < header["prompt_length"] + header["answer_length"] <= len(tokens):
             raise RecordingError(f"has a cycle at position {entry['position']}, outside its answer")
     _check_nodes(nodes, tables)
+
+
+def _check_arrays(tokens: np.ndarray, tables: Mapping[str, np.ndarray]) -> None:
+    wanted = {"node_parent": 1, "node_rank": 1, "node_width": 1, "child_token": 2}
+    for name, array, axes in (("tokens", tokens, 1), *((name, tables[name], axes) for name, axes in wanted.items())):
+        if array.ndim != axes or array.dtype.kind not in "iu":
+            raise RecordingError(f"holds {name} as {array.dtype} {array.shape}, expected whole numbers along {axes} axes")
+    shapes = {tables[name].shape for name in ("child_token", "child_confidence", "child_target")}
+    if len(shapes) != 1:
+        raise RecordingError(f"holds candidates in different shapes: {sorted(shapes)}")
 
 
 def _check_nodes(nodes: Sequence[int], tables: Mapping[str, np.ndarray]) -> None:

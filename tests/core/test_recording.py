@@ -209,9 +209,49 @@ def test_what_would_make_a_wrong_tree_is_refused(file):
     with pytest.raises(RecordingError, match="expanded nodes"):
         read(repacked(file, node_rank=ranks[:-1]))
     with pytest.raises(RecordingError, match="outside its answer"):
-        read(repacked(file, header=header(file, answer_length=2)))
+        read(repacked(file, header=header(file, answer_length=2, pieces=["a", "b"])))
     with pytest.raises(RecordingError, match="child_token"):
         read(repacked(file, child_token=None))
+
+
+def test_damaged_bytes_never_pass_for_something_else(file):
+    """300 seeded single-byte errors: refused in one sentence, or harmless."""
+    whole, rng = file.read_bytes(), np.random.default_rng(0)
+    for place, value in zip(rng.integers(0, len(whole), 300), rng.integers(1, 256, 300), strict=True):
+        damaged = bytearray(whole)
+        damaged[place] ^= value
+        check_harmless_or_refused(bytes(damaged))
+
+
+@pytest.mark.parametrize("value", [None, -1, 3.5, "x", [], {}, [1], {"a": 1}, 1e300, True])
+def test_a_header_of_wrong_types_is_refused_or_harmless(file, value):
+    with np.load(file) as archive:
+        names = json.loads(archive["header"].tobytes())
+    for name in names:
+        check_harmless_or_refused(repacked(file, header=header(file, **{name: value})))
+    for name in names["cycles"][0]:
+        cycles = [names["cycles"][0] | {name: value}, *names["cycles"][1:]]
+        check_harmless_or_refused(repacked(file, header=header(file, cycles=cycles)))
+
+
+@pytest.mark.parametrize("name", "tokens node_parent node_rank node_width child_token child_confidence child_target".split())
+def test_arrays_of_wrong_shape_or_type_are_refused(file, name):
+    with np.load(file) as archive:
+        array = archive[name]
+    for wrong in (array[..., None], array.astype(float), array.ravel()[:1], np.array(["a"])):
+        with pytest.raises(RecordingError):
+            read(repacked(file, **{name: wrong}))
+
+
+def check_harmless_or_refused(content: bytes) -> None:
+    try:
+        found = read(content)
+    except RecordingError as error:
+        assert "\n" not in str(error)
+        return
+    for cycle in found.cycles:
+        tree = POLICIES["eagle2"](top_k=3, max_depth=4)(cycle.landscape, 8).tree
+        assert cycle.verdict(tree).accept_length <= 4 and found.tau
 
 
 def test_following_a_continuation_equals_greedy_verification():
