@@ -43,25 +43,33 @@ def p95(times):
     return statistics.quantiles(times, n=20)[-1]
 
 
-def best_round(measure, score, limit, name):
-    """The best of up to five rounds: a busy machine makes single rounds slow, slow code makes all of them slow."""
+def told(name, times):
+    print(f"{name}: p50 {statistics.median(times):.1f} ms, p95 {p95(times):.1f} ms, worst {max(times):.1f} ms of {len(times)}")
+    return times
+
+
+def redraws(page, control, values):
+    """What each redraw costs: the least of four rounds, because a busy machine adds to some rounds and slow code to all of them."""
+    rounds = [page.evaluate(TIME, [control, values]) for _ in range(4)]
+    return [min(times) for times in zip(*rounds, strict=True)]
+
+
+def best_round(measure, score, limit):
+    """The best of up to five rounds, for what only makes sense as a round."""
     rounds = []
     for _ in range(5):
         rounds.append(measure())
         if score(rounds[-1]) <= limit:
             break
-    times = min(rounds, key=score)
-    print(f"{name}: p50 {statistics.median(times):.1f} ms, p95 {p95(times):.1f} ms, worst {max(times):.1f} ms of {len(times)}")
-    return times
+    return min(rounds, key=score)
 
 
 @pytest.mark.parametrize(
-    ("control", "values"), [("stage-step", [*range(0, 61), *range(60, -1, -1)]), ("stage-budget", [*range(33, 65)] * 3)]
+    ("control", "values"), [("stage-step", [*range(0, 61), *range(60, -1, -1)]), ("stage-budget", [*range(33, 65)] * 2)]
 )
 def test_a_redraw_at_60_nodes_takes_less_than_a_frame(stage, control, values):
     page = stage("budget=60")
-    times = best_round(lambda: page.evaluate(TIME, [control, values]), p95, 16.7, f"{control} at 60 nodes")
-    assert p95(times) <= 16.7
+    assert p95(told(f"{control} at 60 nodes", redraws(page, control, values))) <= 16.7
 
 
 def test_a_drag_over_every_budget_draws_each_by_the_next_frame(stage):
@@ -69,12 +77,11 @@ def test_a_drag_over_every_budget_draws_each_by_the_next_frame(stage):
     assert page.evaluate(FRAMES, list(range(2, 126, 3))) == [1] * 42
 
 
-@pytest.mark.parametrize(("control", "values"), [("stage-step", list(range(400, 500))), ("stage-budget", list(range(300, 420)))])
+@pytest.mark.parametrize(("control", "values"), [("stage-step", list(range(440, 500))), ("stage-budget", list(range(300, 360)))])
 def test_a_redraw_at_500_nodes_stays_fluid(stage, control, values):
     page = stage("budget=500&max=512&dynamic=best_first")
     assert len(read(page)["dynamic"]) == 500
-    times = best_round(lambda: page.evaluate(TIME, [control, values]), p95, 50, f"{control} at 500 nodes")
-    assert p95(times) <= 50
+    assert p95(told(f"{control} at 500 nodes", redraws(page, control, values))) <= 50
 
 
 DRAG = """([low, high, count]) => new Promise((done) => {
@@ -107,7 +114,7 @@ def test_sharpness_redraws_from_python_while_it_is_dragged(stage):
         answers.append(page.evaluate(DRAG, [0.8, 3.2, 50]))
         return answers[-1]["waits"]
 
-    waits = best_round(sweep, statistics.median, 100, "sharpness, from the hand's move to the redraw")
+    waits = told("sharpness, from the hand's move to the redraw", best_round(sweep, statistics.median, 100))
     assert len(waits) >= 6 and statistics.median(waits) <= 100
     last = compare(SyntheticLandscape(seed=11, sharpness=3.2), 25, "eagle1", POLICIES["eagle2"](max_depth=12))
     assert answers[-1]["final"] == f"{last.dynamic.tree.expected_accepted:.2f}"
@@ -119,4 +126,4 @@ def test_the_first_tree_is_on_screen_within_three_seconds(open_page, serve):
         page.wait_for_selector("[data-testid=stage] [data-tree]", state="attached")
         return [page.evaluate("performance.now()")] * 2
 
-    assert best_round(load, max, 3000, "first tree on screen")[0] < 3000
+    assert told("first tree on screen", best_round(load, max, 3000))[0] < 3000

@@ -46,7 +46,7 @@ function panned(view, dx, dy, size) {
 }
 
 function radiusOf(value, down) {
-  return (2.6 + 6.6 * Math.sqrt(value)) * clamp(down / 15, 0.4, 1);
+  return (2.6 + 6.6 * Math.sqrt(value)) * clamp(down / 15, 0.55, 1);
 }
 
 function edgePath(from, to) {

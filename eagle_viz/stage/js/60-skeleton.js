@@ -65,10 +65,18 @@ function makeTools() {
   ]);
 }
 
+function sample(shape, text) {
+  const picture = svg("svg", { width: 14, height: 14, viewBox: "0 0 14 14", "aria-hidden": "true" }, [shape]);
+  return html("span", { class: "sample" }, [picture, html("span", {}, [text])]);
+}
+
 function makeLegend() {
-  const sample = (look, text) => html("span", { class: "sample" }, [svg("svg", { width: 14, height: 14, viewBox: "0 0 14 14", class: look, "aria-hidden": "true" }, [svg("rect", { x: 2, y: 2, width: 10, height: 10, rx: look === "shared" ? 5 : 2.5 })]), html("span", {}, [text])]);
+  const box = (look, rx) => svg("rect", { class: look, x: 2, y: 2, width: 10, height: 10, rx });
+  const dot = (look, r) => svg("circle", { class: `dot ${look}`, cx: 7, cy: 7, r });
   return html("div", { class: "legend" }, [
-    sample("shared", "in both trees"), sample("only", "only in this one"), sample("faint", "worth under 0.02"), html("span", { class: "wasted" }), html("span", { class: "notice", role: "status" }),
+    html("span", { class: "kept" }, [sample(box("shared", 5), "in both trees"), sample(box("only", 2.5), "only in this one"), sample(box("faint", 2.5), "worth under 0.02")]),
+    html("span", { class: "expanding", hidden: true }, [sample(dot("frontier", 4), "expanded in this pass"), sample(dot("chosen", 4), "goes on"), sample(dot("scored", 2.5), "scored")]),
+    html("span", { class: "wasted" }), html("span", { class: "notice", role: "status" }),
   ]);
 }
 

@@ -138,7 +138,8 @@ function paintControls(stage) {
   setText(stage.parts.stepName, name);
   setRange(stage.parts.budget, 1, stage.options.max_budget, stage.budget, `${stage.budget}`);
   for (const key of stage.parts.modes) setAttribute(key, "aria-pressed", key.dataset.mode === stage.mode);
-  stage.parts.idle.hidden = !inLayers(stage);
+  stage.parts.idle.hidden = stage.parts.expanding.hidden = !inLayers(stage);
+  stage.parts.kept.hidden = inLayers(stage);
   if (inLayers(stage)) setText(stage.parts.idle, stage.book.trace.sides.static.idle);
   setAttribute(stage.parts.play, "aria-pressed", Boolean(stage.playing));
   stage.parts.play.classList.toggle("playing", Boolean(stage.playing));

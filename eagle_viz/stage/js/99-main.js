@@ -12,7 +12,7 @@ function partsOf(root) {
     main: root.querySelector(".sentence .main"), who: root.querySelector(".sentence b"), aside: root.querySelector(".sentence .aside"), captions: perSide(".caption"), idle: root.querySelector(".panel.static .idle"), play: find("stage-play"), speed: find("stage-speed"),
     step: slide("stage-step"), budget: slide("stage-budget"), sharpness: slide("stage-sharpness"), stepName: slide("stage-step").label.querySelector(".name").firstChild,
     modes: [...root.querySelectorAll("[data-mode]")], tips: perSide(".tip"), titles: perSide(".title"), counts: perSide(".counts"), running: perSide(".running"),
-    notice: root.querySelector(".notice"), wasted: root.querySelector(".wasted"), live: find("stage-live"), table: find("stage-table"), keys: find("stage-keys"), sharing: find("stage-share-menu"),
+    notice: root.querySelector(".notice"), kept: root.querySelector(".legend .kept"), expanding: root.querySelector(".legend .expanding"), wasted: root.querySelector(".wasted"), live: find("stage-live"), table: find("stage-table"), keys: find("stage-keys"), sharing: find("stage-share-menu"),
   };
 }
 
