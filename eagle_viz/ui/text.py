@@ -11,6 +11,7 @@ from ..core.replay import tau
 from . import chrome, controls, lab, library, live_panel, replays, session, world
 from .reader import reader, reader_data
 from .settings import ALL_STEPS, Settings
+from .verdicts import verdict_sentence
 
 LEGEND = (
     '<p class="legend"><span class="accepted">drafted and accepted</span> <span class="bonus">bonus</span> the target\'s own token '
@@ -46,12 +47,22 @@ def _answer(recording: Recording, settings: Settings) -> None:
         st.html(f'<p class="prompt">{escape(recording.prompt)}</p>{LEGEND}')
         passes = [replays.passes(settings.recording, side, settings.budget) for side in world.sides(settings)]
         reader(reader_data(recording, *passes, settings.position), choose)
-        st.html(_tau_line(settings, passes))
+        st.html(_tau_line(settings, passes) + _why(recording, settings))
 
 
 def choose(cycle: int) -> None:
     """A cycle of the text was chosen (callback)."""
     session.restart(session.current().but(position=cycle, step=ALL_STEPS))
+
+
+def _why(recording: Recording, settings: Settings) -> str:
+    """Both trees' verdicts in the chosen cycle."""
+    cycle, key = recording.cycles[settings.position], world.World.of(settings)
+    lines = []
+    for css, side in zip(("static", "dynamic"), world.sides(settings), strict=True):
+        said = verdict_sentence(cycle, world.draft(key, side, settings.budget).tree, recording.texts)
+        lines.append(f"<p class='verdict' data-testid='verdict-{css}'><b class='{css}'>{side.title}:</b> {escape(said)}</p>")
+    return f"<p class='verdict'><b>Cycle {settings.position + 1}</b></p>{''.join(lines)}"
 
 
 def _tau_line(settings: Settings, passes: list) -> str:

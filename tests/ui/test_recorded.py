@@ -8,6 +8,7 @@ from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import LiveVerdict, RecordedCycle, Recording
 from eagle_viz.core.replay import Pass
 from eagle_viz.ui.reader import cycle_tokens, reader_data
+from eagle_viz.ui.verdicts import verdict_sentence
 from eagle_viz.ui.verify_pass import pass_rows
 
 A, B, C, D = 1, 2, 3, 4
@@ -46,6 +47,19 @@ def test_the_components_tokens_spell_the_answer(recording):
     assert spelled == recording.answer and data["selected"] == 1
     assert data["cycles"][0]["dynamic"] == {"budget": 3, "depth": 2, "width": 2, "expected": 1.0, "accepted": 1}
     assert not any(cycle["harvest"] for cycle in data["cycles"])
+
+
+def test_a_verdict_says_what_was_taken_and_where_the_targets_token_stood(recording):
+    cycle = recording.cycles[0]
+    chain = POLICIES["chain"]()(cycle.landscape, 2).tree
+    assert verdict_sentence(cycle, chain, TEXTS) == (
+        "1 of 2 drafted tokens accepted: “⏎”. Then the target wrote “<b>”, "
+        "guess number 2 with confidence 0.25: worth 0.12, not enough for this tree."
+    )
+    none = POLICIES["chain"]()(recording.cycles[1].landscape, 1).tree
+    assert verdict_sentence(recording.cycles[1], none, TEXTS) == (
+        "Nothing accepted. Then the target wrote “d”, not among the drafter's 2 guesses."
+    )
 
 
 def test_rows_of_the_pass_are_the_trees_buffers(recording):
