@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -150,6 +151,16 @@ class Trainer:
         shards = np.array_split(self.trained_on[self._orders[epoch][step % per_epoch]], self.plan.shards)
         return [make_batch(self.target, self.corpus, self.features, shard) for shard in shards]
 
+    @cached_property
+    def held_out_batches(self) -> list[tuple[Batch, Tensor]]:
+        """The held-out answers, and the target's most likely token (of the whole vocabulary) where each row guesses."""
+        batches = []
+        for part in np.array_split(self.held_out, max(1, self.plan.held_out // self.plan.batch)):
+            batch = make_batch(self.target, self.corpus, self.features, part)
+            rows = batch.wanted.to(self.target.dtype).split(256)
+            batches.append((batch, torch.cat([self.target.logits(r).float().argmax(-1) for r in rows])))
+        return batches
+
     def advance(self) -> float:
         """One optimiser step; returns its loss."""
         shards = self.batch(self.step)
@@ -253,9 +264,7 @@ def agreement(trainer: Trainer, steps: int = 4) -> list[float]:
     """Share of held-out rows whose most likely token is the target's argmax (whole vocabulary), for steps 1 .. `steps`."""
     right, total = [0] * steps, 0
     head = trainer.head()
-    for part in np.array_split(trainer.held_out, max(1, trainer.plan.held_out // trainer.plan.batch)):
-        batch = make_batch(trainer.target, trainer.corpus, trainer.features, part)
-        wanted = trainer.target.logits(batch.wanted.to(trainer.target.dtype)).argmax(-1)
+    for batch, wanted in trainer.held_out_batches:
         guesses = head.guesses(batch.embedded, batch.features, steps)
         for step, guess in enumerate(guesses):
             rows = guess.flatten(0, 1)[batch.rows]
