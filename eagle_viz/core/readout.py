@@ -148,6 +148,10 @@ EXPANDS_FIRST = ("eagle2", "opt_tree", "ddd", "talon")
 """Policies that score their whole pool before they keep anything; the others score a node's children when they keep it."""
 
 
+GIVEN_REASON = "next in the given order"
+"""Why a node is kept by a tree that came from a file."""
+
+
 def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
     """What step ``step`` (1 .. budget) added and why: node, factors, path product, and what made this node the one.
 
@@ -158,7 +162,8 @@ def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
     factors = path_confidences(tree, path)
     value = amount(float(tree.values[node]))
     price = f"{product_text(factors)} = {value}" if len(factors) > 1 else value
-    why = POLICIES[draft.policy].reason.format(left=on_offer(draft, step))
+    reason = POLICIES[draft.policy].reason if draft.policy in POLICIES else GIVEN_REASON
+    why = reason.format(left=on_offer(draft, step))
     return f"{label(path, int(tree.tokens[node]))} is kept: {price}, {why}."
 
 

@@ -14,6 +14,7 @@ from .landscape import Candidates, Landscape, RecordedLandscape
 from .policies import POLICIES, Draft, Policy, PoolTooSmallError
 from .policies.base import Scout, check_budget
 from .policies.fixed import expand_levels
+from .readout import GIVEN_REASON
 from .tree import NO_TOKEN, DraftTree, Path, path_name
 
 MAX_BYTES = 4 * 2**20
@@ -24,6 +25,7 @@ class Given(Policy):
     """Keep these paths in this order, ancestors first, whatever the landscape says."""
 
     name = "given"
+    reason = GIVEN_REASON
     title: str = "From a file"
     paths: tuple[Path, ...] = ()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 
 from ..core.policies import POLICIES
 
-SOURCES = {"synthetic": "Synthetic", "levels": "By hand", "recording": "Real text", "file": "From a file"}
+SOURCES = {"synthetic": "Synthetic", "levels": "By hand", "recording": "Real text", "file": "File"}
 VIEWS = {
     "lab": "Lab",
     "text": "Real text",

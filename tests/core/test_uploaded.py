@@ -7,6 +7,7 @@ import pytest
 
 from eagle_viz import SyntheticLandscape, compare
 from eagle_viz.core.documents import comparison_document
+from eagle_viz.core.readout import step_sentence
 from eagle_viz.core.uploaded import read_upload
 
 
@@ -22,6 +23,7 @@ def test_what_compare_wrote_loads_back_to_the_same_trees():
         again = given(found.landscape, 25)
         assert again.order == draft.order and again.tree.paths == draft.tree.paths
         np.testing.assert_array_equal(again.tree.values, draft.tree.values)
+    assert "next in the given order" in step_sentence(found.static(found.landscape, 25), 3)
     again = compare(found.landscape, 25, found.static, found.dynamic)
     assert again.gain == pair.gain
     assert (found.static.title, found.dynamic.title) == ("EAGLE-1 shape (file)", "EAGLE-2 (file)")
