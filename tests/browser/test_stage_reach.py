@@ -6,7 +6,9 @@ import re
 
 import pytest
 
-from eagle_viz import POLICIES, SyntheticLandscape
+from eagle_viz import POLICIES, SyntheticLandscape, compare
+from eagle_viz.core.readout import misspent
+from eagle_viz.core.tree import path_name
 from tests.browser.stage_reading import drag_to, glided, inside, part, read
 
 OVERLAPS = """
@@ -325,3 +327,16 @@ def test_text_has_contrast_and_the_rules_of_axe_hold_in_light_and_dark(stage):
         ours = [node["html"][:120] for rule in found["violations"] for node in rule["nodes"] if "stBidi" in str(node["target"])]
         checked = [node for rule in found["passes"] for node in rule["nodes"] if "stBidi" in str(node["target"])]
         assert ours == [] and len(checked) > 20
+
+
+def test_the_misspent_static_nodes_are_counted_and_can_be_shown(stage):
+    page = stage("budget=25")
+    pair = compare(SyntheticLandscape(seed=11), 25, "eagle1", POLICIES["eagle2"](max_depth=12))
+    wasted = {path_name(path) for path in misspent(pair.static, pair.dynamic)}
+    assert part(page, "stage-misspent").inner_text().startswith(f"{len(wasted)} static nodes")
+    assert set(inside(page, "return [...root.querySelectorAll('.misspent')].map((e) => e.dataset.path)")) == wasted
+    part(page, "stage-misspent").click()
+    page.wait_for_timeout(200)
+    strong = """return [...root.querySelectorAll('[data-tree=static]')]
+      .filter((e) => getComputedStyle(e.querySelector('.mark')).opacity > 0.9)"""
+    assert set(inside(page, f"{strong}.map((e) => e.dataset.path)")) == wasted

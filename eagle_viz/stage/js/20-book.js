@@ -50,7 +50,9 @@ function wayTo(book, node) {
 // "0.57 × 0.78 = 0.44", from the texts that Python wrote.
 function spelled(book, node) {
   if (node === 0) return "the last committed token, worth 1";
-  const odds = wayTo(book, node).slice(1).map((i) => book.nodes[i].odds);
+  const odds = wayTo(book, node)
+    .slice(1)
+    .map((i) => book.nodes[i].odds);
   const value = book.nodes[node].shown;
   return odds.length > 1 ? `${odds.join(" × ")} = ${value}` : value;
 }

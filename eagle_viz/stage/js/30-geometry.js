@@ -37,7 +37,7 @@ function toScreen(worldX, worldY, size, view) {
 // Zoom by a factor so that the point under the pointer stays where it is.
 function zoomed(view, factor, point, size) {
   const k = clamp(view.k * factor, 0.5, 40);
-  const shift = (at, length, centre) => centre + (at - length / 2) / length * (1 / view.k - 1 / k);
+  const shift = (at, length, centre) => centre + ((at - length / 2) / length) * (1 / view.k - 1 / k);
   return { k, x: shift(point.x, size.width, view.x), y: shift(point.y, size.height, view.y) };
 }
 
@@ -50,6 +50,7 @@ function radiusOf(value, down) {
 }
 
 function edgePath(from, to) {
+  const at = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
   const middle = (from.x + to.x) / 2;
-  return `M${from.x.toFixed(1)} ${from.y.toFixed(1)}C${middle.toFixed(1)} ${from.y.toFixed(1)} ${middle.toFixed(1)} ${to.y.toFixed(1)} ${to.x.toFixed(1)} ${to.y.toFixed(1)}`;
+  return `M${at(from.x, from.y)}C${at(middle, from.y)} ${at(middle, to.y)} ${at(to.x, to.y)}`;
 }

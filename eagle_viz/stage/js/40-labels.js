@@ -37,7 +37,8 @@ function isFree(grid, box, owner) {
   if (box.x1 > grid.width && box.x0 < grid.width) return false;
   for (const cell of cellsOf(box))
     for (const other of grid.cells.get(cell) ?? [])
-      if (other.owner !== owner && box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1) return false;
+      if (other.owner !== owner && box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1)
+        return false;
   return true;
 }
 

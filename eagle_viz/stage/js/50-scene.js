@@ -14,7 +14,19 @@ function makeScene(side) {
   ]);
   marks.append(root);
   const canvas = svg("svg", { class: "tree", tabindex: 0, role: "tree" }, [ghosts, edges, ring, marks]);
-  return { side, canvas, edges, ghosts, marks, ring, root, items: new Map(), stubs: new Map(), codes: new Map(), size: { width: 1, height: 1 } };
+  return {
+    side,
+    canvas,
+    edges,
+    ghosts,
+    marks,
+    ring,
+    root,
+    items: new Map(),
+    stubs: new Map(),
+    codes: new Map(),
+    size: { width: 1, height: 1 },
+  };
 }
 
 // Keep the elements of paths that stay, add new ones, remove the gone: so nodes glide by identity when the landscape changes.
@@ -37,7 +49,12 @@ function makeItem(scene, path) {
   const mark = svg("rect", { class: "mark" });
   const value = svg("text", { class: "value" });
   const token = svg("text", { class: "token" });
-  const group = svg("g", { class: "node", id: `${scene.side}-${path}`, role: "treeitem", display: "none" }, [mark, svg("path", { class: "cross", d: "M-3-3 3 3M3-3-3 3" }), value, token]);
+  const group = svg("g", { class: "node", id: `${scene.side}-${path}`, role: "treeitem", display: "none" }, [
+    mark,
+    svg("path", { class: "cross", d: "M-3-3 3 3M3-3-3 3" }),
+    value,
+    token,
+  ]);
   scene.edges.append(edge);
   scene.marks.append(group);
   return { edge, group, mark, value, token, place: null };
@@ -56,7 +73,11 @@ function dress(item, book, node, side) {
   setAttribute(item.group, "data-path", path);
   setAttribute(item.group, "data-value", value);
   setAttribute(item.group, "aria-level", depth + 1);
-  setAttribute(item.group, "aria-label", `${text === undefined ? `node ${path}` : text}, confidence ${odds}, worth ${shown}`);
+  setAttribute(
+    item.group,
+    "aria-label",
+    `${text === undefined ? `node ${path}` : text}, confidence ${odds}, worth ${shown}`,
+  );
   item.group.classList.toggle("faint", value < FAINT);
   item.edge.classList.toggle("faint", value < FAINT);
   item.group.classList.toggle("heavy", value >= 0.1);
@@ -97,20 +118,30 @@ function settle(scene, book, goals, t) {
   for (const goal of goals) {
     const { from, to } = goal;
     goal.item.place = from ? { x: from.x + (to.x - from.x) * t, y: from.y + (to.y - from.y) * t } : to;
-    goal.element.setAttribute("transform", `translate(${goal.item.place.x.toFixed(2)} ${goal.item.place.y.toFixed(2)})`);
+    goal.element.setAttribute(
+      "transform",
+      `translate(${goal.item.place.x.toFixed(2)} ${goal.item.place.y.toFixed(2)})`,
+    );
   }
-  for (const { item } of goals.slice(1)) item.edge.setAttribute("d", edgePath(placeOf(scene, book.nodes[item.node].parent), item.place));
+  for (const { item } of goals.slice(1))
+    item.edge.setAttribute("d", edgePath(placeOf(scene, book.nodes[item.node].parent), item.place));
   scene.canvas.dispatchEvent(new Event("moved"));
 }
 
 function placeOf(scene, node) {
-  return node === 0 ? scene.place : scene.byNode.get(node)?.place ?? scene.picture.places.get(node);
+  return node === 0 ? scene.place : (scene.byNode.get(node)?.place ?? scene.picture.places.get(node));
 }
 
 function shapeItem(item, book, picture, labels) {
   const r = radiusOf(book.nodes[item.node].value, picture.down);
   item.radius = r;
-  for (const [name, value] of [["x", -r], ["y", -r], ["width", 2 * r], ["height", 2 * r]]) setAttribute(item.mark, name, value.toFixed(2));
+  for (const [name, value] of [
+    ["x", -r],
+    ["y", -r],
+    ["width", 2 * r],
+    ["height", 2 * r],
+  ])
+    setAttribute(item.mark, name, value.toFixed(2));
   if (item.code) roundOff(item, item.code);
   writeLabel(item.value, labels?.value, book.nodes[item.node].shown, r);
   writeLabel(item.token, labels?.token, book.nodes[item.node].text ?? "", r);
@@ -126,7 +157,11 @@ function writeLabel(element, spot, text, radius) {
 }
 
 function roundOff(item, code) {
-  setAttribute(item.mark, "rx", code.includes("shared") ? item.radius.toFixed(2) : Math.min(2.5, item.radius / 2).toFixed(2));
+  setAttribute(
+    item.mark,
+    "rx",
+    code.includes("shared") ? item.radius.toFixed(2) : Math.min(2.5, item.radius / 2).toFixed(2),
+  );
 }
 
 // The code of a node says how it looks: "" hidden, else words that are its classes too.
@@ -145,7 +180,8 @@ function reveal(scene, node, code) {
   setAttribute(item.group, "display", code ? null : "none");
   setAttribute(item.edge, "display", code ? null : "none");
   setAttribute(item.group, "data-tree", code ? scene.side : null);
-  for (const word of ["shared", "only", "fresh", "misspent"]) item.group.classList.toggle(word, code.split(" ").includes(word));
+  for (const word of ["shared", "only", "fresh", "misspent"])
+    item.group.classList.toggle(word, code.split(" ").includes(word));
   if (code) roundOff(item, code);
 }
 

@@ -1,44 +1,91 @@
 // The stage's furniture: every control and readout, made once. The names in data-testid are relied on by scripts.
 
-const SPEEDS = [["0.5", "½×"], ["1", "1×"], ["2", "2×"], ["4", "4×"]];
-const MODES = [["nodes", "Nodes", "Keep node by node"], ["phases", "Phases", "Watch the drafter expand, then rerank"], ["verify", "Verify", "Watch the target accept or reject"]];
-const KEYS = [["← →", "step"], ["Home End", "first, last"], ["Space", "play or pause"], ["Ctrl + wheel", "zoom"], ["drag", "pan"], ["Tab, then arrows", "walk a tree"], ["Esc", "let go of a node"]];
+const SPEEDS = [
+  ["0.5", "½×"],
+  ["1", "1×"],
+  ["2", "2×"],
+  ["4", "4×"],
+];
+const MODES = [
+  ["nodes", "Nodes", "Keep node by node"],
+  ["phases", "Phases", "Watch the drafter expand, then rerank"],
+  ["verify", "Verify", "Watch the target accept or reject"],
+];
+const KEYS = [
+  ["← →", "step"],
+  ["Home End", "first, last"],
+  ["Space", "play or pause"],
+  ["Ctrl + wheel", "zoom"],
+  ["drag", "pan"],
+  ["Tab, then arrows", "walk a tree"],
+  ["Esc", "let go of a node"],
+];
 const GLYPHS = {
-  first: "M4 3.5v9M12 3.5 7.5 8l4.5 4.5", back: "M10 3.5 5.5 8l4.5 4.5", next: "M6 3.5 10.5 8 6 12.5", last: "M12 3.5v9M4 3.5 8.5 8 4 12.5",
-  play: "M5.5 3.5v9l7-4.5z", minus: "M3 8h10", plus: "M3 8h10M8 3v10", fit: "M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3",
+  first: "M4 3.5v9M12 3.5 7.5 8l4.5 4.5",
+  back: "M10 3.5 5.5 8l4.5 4.5",
+  next: "M6 3.5 10.5 8 6 12.5",
+  last: "M12 3.5v9M4 3.5 8.5 8 4 12.5",
+  play: "M5.5 3.5v9l7-4.5z",
+  minus: "M3 8h10",
+  plus: "M3 8h10M8 3v10",
+  fit: "M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3",
 };
 
 function glyph(name) {
-  return svg("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true", class: `glyph ${name}` }, [svg("path", { d: GLYPHS[name] })]);
+  return svg("svg", { viewBox: "0 0 16 16", width: 14, height: 14, "aria-hidden": "true", class: `glyph ${name}` }, [
+    svg("path", { d: GLYPHS[name] }),
+  ]);
 }
 
 function button(name, testid, label, attributes = {}) {
-  return html("button", { type: "button", "data-testid": testid, "aria-label": label, title: label, ...attributes }, [glyph(name)]);
+  return html("button", { type: "button", "data-testid": testid, "aria-label": label, title: label, ...attributes }, [
+    glyph(name),
+  ]);
 }
 
 function readout(side, title) {
-  return html("div", { class: `readout ${side}` }, [html("dt", {}, [title]), html("dd", { "data-testid": `stage-${side === "gain" ? "gain" : `${side}-expected`}` })]);
+  return html("div", { class: `readout ${side}` }, [
+    html("dt", {}, [title]),
+    html("dd", { "data-testid": `stage-${side === "gain" ? "gain" : `${side}-expected`}` }),
+  ]);
 }
 
 function makeHead() {
   return html("div", { class: "head" }, [
     html("dl", { class: "readouts" }, [
-      readout("static", "Static, accepted / pass"), readout("dynamic", "Dynamic, accepted / pass"), readout("gain", "Gain"),
+      readout("static", "Static, accepted / pass"),
+      readout("dynamic", "Dynamic, accepted / pass"),
+      readout("gain", "Gain"),
     ]),
     html("div", { class: "say" }, [
       html("span", { class: "pill", "data-testid": "stage-phase" }),
-      html("p", { class: "sentence", "data-testid": "stage-sentence" }, [html("b"), html("span", { class: "main" }), html("span", { class: "aside" })]),
+      html("p", { class: "sentence", "data-testid": "stage-sentence" }, [
+        html("b"),
+        html("span", { class: "main" }),
+        html("span", { class: "aside" }),
+      ]),
     ]),
   ]);
 }
 
 function makePanel(scene, title) {
-  const heading = html("h3", {}, [html("span", { class: "side" }, [scene.side]), html("span", { class: "title" }, [title]), html("span", { class: "counts" })]);
+  const heading = html("h3", {}, [
+    html("span", { class: "side" }, [scene.side]),
+    html("span", { class: "title" }, [title]),
+    html("span", { class: "counts" }),
+  ]);
   const tip = html("div", { class: "tip", hidden: true });
-  const chart = svg("svg", { class: "running", display: "none", viewBox: "0 0 120 26", "aria-hidden": "true" }, [svg("path", { class: "goal" }), svg("path", { class: "mean" })]);
+  const chart = svg("svg", { class: "running", display: "none", viewBox: "0 0 120 26", "aria-hidden": "true" }, [
+    svg("path", { class: "goal" }),
+    svg("path", { class: "mean" }),
+  ]);
   heading.append(chart);
   const caption = html("p", { class: "caption" });
-  return html("section", { class: `panel ${scene.side}` }, [heading, caption, html("div", { class: "field" }, [scene.canvas, html("p", { class: "idle", hidden: true }), tip])]);
+  return html("section", { class: `panel ${scene.side}` }, [
+    heading,
+    caption,
+    html("div", { class: "field" }, [scene.canvas, html("p", { class: "idle", hidden: true }), tip]),
+  ]);
 }
 
 function range(testid, label, tone) {
@@ -49,19 +96,54 @@ function range(testid, label, tone) {
 }
 
 function makeTransport() {
-  const buttons = [button("first", "stage-first", "First step (Home)"), button("back", "stage-back", "Back one step (left arrow)"),
-    button("play", "stage-play", "Play (Space)", { "aria-pressed": "false" }), button("next", "stage-next", "Next step (right arrow)"), button("last", "stage-last", "Last step (End)")];
-  const speed = html("select", { "data-testid": "stage-speed", "aria-label": "Play speed", title: "Play speed" }, SPEEDS.map(([value, text]) => html("option", { value, selected: value === "1" }, [text])));
-  return html("div", { class: "transport" }, [html("div", { class: "buttons" }, [...buttons, speed]), range("stage-step", "Step", "step"), range("stage-budget", "Budget", "budget")]);
+  const buttons = [
+    button("first", "stage-first", "First step (Home)"),
+    button("back", "stage-back", "Back one step (left arrow)"),
+    button("play", "stage-play", "Play (Space)", { "aria-pressed": "false" }),
+    button("next", "stage-next", "Next step (right arrow)"),
+    button("last", "stage-last", "Last step (End)"),
+  ];
+  const speed = html(
+    "select",
+    { "data-testid": "stage-speed", "aria-label": "Play speed", title: "Play speed" },
+    SPEEDS.map(([value, text]) => html("option", { value, selected: value === "1" }, [text])),
+  );
+  return html("div", { class: "transport" }, [
+    html("div", { class: "buttons" }, [...buttons, speed]),
+    range("stage-step", "Step", "step"),
+    range("stage-budget", "Budget", "budget"),
+  ]);
 }
 
 function makeTools() {
-  const modes = html("div", { class: "modes", role: "group", "aria-label": "What a step is" }, MODES.map(([value, text, title]) => html("button", { type: "button", "data-mode": value, "data-testid": `stage-mode-${value}`, title, "aria-pressed": "false" }, [text])));
-  const zoom = html("div", { class: "buttons" }, [button("minus", "stage-zoom-out", "Zoom out"), button("fit", "stage-fit", "Fit"), button("plus", "stage-zoom-in", "Zoom in")]);
-  const word = (testid, text, title) => html("button", { type: "button", class: "word", "data-testid": testid, title, "aria-pressed": "false" }, [text]);
+  const modes = html(
+    "div",
+    { class: "modes", role: "group", "aria-label": "What a step is" },
+    MODES.map(([value, text, title]) =>
+      html(
+        "button",
+        { type: "button", "data-mode": value, "data-testid": `stage-mode-${value}`, title, "aria-pressed": "false" },
+        [text],
+      ),
+    ),
+  );
+  const zoom = html("div", { class: "buttons" }, [
+    button("minus", "stage-zoom-out", "Zoom out"),
+    button("fit", "stage-fit", "Fit"),
+    button("plus", "stage-zoom-in", "Zoom in"),
+  ]);
+  const word = (testid, text, title) =>
+    html("button", { type: "button", class: "word", "data-testid": testid, title, "aria-pressed": "false" }, [text]);
   return html("div", { class: "tools" }, [
-    modes, range("stage-sharpness", "Sharpness", "sharpness"), zoom,
-    html("div", { class: "buttons words" }, [word("stage-candidates", "Candidates", "Show what was scored but not kept"), word("stage-table-toggle", "Table", "The same nodes as a table"), word("stage-keys-toggle", "Keys", "Keyboard"), word("stage-share", "Share", "Copy or save this picture")]),
+    modes,
+    range("stage-sharpness", "Sharpness", "sharpness"),
+    zoom,
+    html("div", { class: "buttons words" }, [
+      word("stage-candidates", "Candidates", "Show what was scored but not kept"),
+      word("stage-table-toggle", "Table", "The same nodes as a table"),
+      word("stage-keys-toggle", "Keys", "Keyboard"),
+      word("stage-share", "Share", "Copy or save this picture"),
+    ]),
   ]);
 }
 
@@ -74,23 +156,59 @@ function makeLegend() {
   const box = (look, rx) => svg("rect", { class: look, x: 2, y: 2, width: 10, height: 10, rx });
   const dot = (look, r) => svg("circle", { class: `dot ${look}`, cx: 7, cy: 7, r });
   return html("div", { class: "legend" }, [
-    html("span", { class: "kept" }, [sample(box("shared", 5), "in both trees"), sample(box("only", 2.5), "only in this one"), sample(box("faint", 2.5), "worth under 0.02")]),
-    html("span", { class: "expanding", hidden: true }, [sample(dot("frontier", 4), "expanded in this pass"), sample(dot("chosen", 4), "goes on"), sample(dot("scored", 2.5), "scored")]),
-    html("span", { class: "wasted" }), html("span", { class: "notice", role: "status" }),
+    html("span", { class: "kept" }, [
+      sample(box("shared", 5), "in both trees"),
+      sample(box("only", 2.5), "only in this one"),
+      sample(box("faint", 2.5), "worth under 0.02"),
+    ]),
+    html("span", { class: "expanding", hidden: true }, [
+      sample(dot("frontier", 4), "expanded in this pass"),
+      sample(dot("chosen", 4), "goes on"),
+      sample(dot("scored", 2.5), "scored"),
+    ]),
+    html("button", {
+      type: "button",
+      class: "wasted",
+      "data-testid": "stage-misspent",
+      "aria-pressed": "false",
+      title: "Show them",
+    }),
+    html("span", { class: "notice", role: "status" }),
   ]);
 }
 
 function makeSkeleton(scenes, trace) {
-  const root = html("div", { class: "stage", "data-testid": "stage", role: "group", "aria-label": "Two draft trees on one landscape" }, [
-    makeHead(),
-    html("div", { class: "board" }, [
-      html("div", { class: "panels" }, SIDES.map((side) => makePanel(scenes[side], trace.sides[side].title))),
-      makeLegend(), makeTransport(), makeTools(),
-      html("ul", { class: "keys", hidden: true, "data-testid": "stage-keys" }, KEYS.map(([key, what]) => html("li", {}, [html("kbd", {}, [key]), ` ${what}`]))),
-      html("div", { class: "sharing", hidden: true, "data-testid": "stage-share-menu" }),
-      html("div", { class: "table", hidden: true, tabindex: 0, role: "region", "aria-label": "Table of nodes", "data-testid": "stage-table" }),
-    ]),
-    html("div", { class: "unseen", "aria-live": "polite", "data-testid": "stage-live" }),
-  ]);
+  const root = html(
+    "div",
+    { class: "stage", "data-testid": "stage", role: "group", "aria-label": "Two draft trees on one landscape" },
+    [
+      makeHead(),
+      html("div", { class: "board" }, [
+        html(
+          "div",
+          { class: "panels" },
+          SIDES.map((side) => makePanel(scenes[side], trace.sides[side].title)),
+        ),
+        makeLegend(),
+        makeTransport(),
+        makeTools(),
+        html(
+          "ul",
+          { class: "keys", hidden: true, "data-testid": "stage-keys" },
+          KEYS.map(([key, what]) => html("li", {}, [html("kbd", {}, [key]), ` ${what}`])),
+        ),
+        html("div", { class: "sharing", hidden: true, "data-testid": "stage-share-menu" }),
+        html("div", {
+          class: "table",
+          hidden: true,
+          tabindex: 0,
+          role: "region",
+          "aria-label": "Table of nodes",
+          "data-testid": "stage-table",
+        }),
+      ]),
+      html("div", { class: "unseen", "aria-live": "polite", "data-testid": "stage-live" }),
+    ],
+  );
   return root;
 }

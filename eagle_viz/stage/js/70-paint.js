@@ -64,7 +64,11 @@ function paintRing(scene, node) {
 function moveRing(scene) {
   if (!scene.ringed?.place) return;
   setAttribute(scene.ring, "r", (scene.ringed.radius + 4).toFixed(1));
-  setAttribute(scene.ring, "transform", `translate(${scene.ringed.place.x.toFixed(2)} ${scene.ringed.place.y.toFixed(2)})`);
+  setAttribute(
+    scene.ring,
+    "transform",
+    `translate(${scene.ringed.place.x.toFixed(2)} ${scene.ringed.place.y.toFixed(2)})`,
+  );
 }
 
 function expectedAt(page, count) {
@@ -102,9 +106,14 @@ function wordsFor(stage, pages, count) {
   const { dynamic, static: fixed } = pages;
   const keeping = stage.book.trace.sides.dynamic.keeping;
   const phase = `${keeping} · step ${count} of ${stage.budget}`;
-  if (count === 0) return [phase, "Nothing kept yet: only the root, the last committed token.", "Every step keeps one more node in both trees."];
+  if (count === 0)
+    return [
+      phase,
+      "Nothing kept yet: only the root, the last committed token.",
+      "Every step keeps one more node in both trees.",
+    ];
   const main = dynamic.why[count - 1] ?? "The dynamic tree has no candidate left.";
-  const missed = count === stage.budget ? dynamic.missed[count] ?? "" : "";
+  const missed = count === stage.budget ? (dynamic.missed[count] ?? "") : "";
   const beside = fixed.why[count - 1] ?? "This tree has no candidate left.";
   return [phase, main, missed, beside];
 }
@@ -116,18 +125,29 @@ function inLayers(stage) {
 function layerWords(stage) {
   const { phases } = stage.book.trace;
   const row = phases.length + stage.layer;
-  return [`Expand · layer ${row + 1} of ${phases.length}`, phases[row].sentence, "Nothing is kept yet, so both trees count 0."];
+  return [
+    `Expand · layer ${row + 1} of ${phases.length}`,
+    phases[row].sentence,
+    "Nothing is kept yet, so both trees count 0.",
+  ];
 }
 
 function paintCounts(stage, tallies) {
-  for (const side of SIDES) setText(stage.parts.counts[side], `${tallies[side].shared} shared · ${tallies[side].only} only here`);
+  for (const side of SIDES)
+    setText(stage.parts.counts[side], `${tallies[side].shared} shared · ${tallies[side].only} only here`);
   const { misspent } = tallies.static;
-  setText(stage.parts.wasted, misspent ? `${misspent} static node${misspent === 1 ? "" : "s"} worth less than the dynamic tree's least` : "");
+  setText(
+    stage.parts.wasted,
+    `${misspent} static node${misspent === 1 ? "" : "s"} worth less than the dynamic tree's least`,
+  );
+  stage.parts.wasted.hidden = misspent === 0;
 }
 
 // Where a pool is smaller than the budget Python's sentence says so.
 function paintNotice(stage) {
-  const short = SIDES.map((side) => stage.book.trace.sides[side]).filter((one) => one.notice && stage.budget > one.available);
+  const short = SIDES.map((side) => stage.book.trace.sides[side]).filter(
+    (one) => one.notice && stage.budget > one.available,
+  );
   setText(stage.parts.notice, [...new Set(short.map((one) => one.notice))].join(" "));
 }
 

@@ -4,7 +4,9 @@
 function verdictLength(stage) {
   const { verify } = stage.book.trace;
   if (verify.kind === "rolls") return verify.rolls.length;
-  const longest = Math.max(...SIDES.map((side) => acceptedBy(pageOf(stage.book, side, stage.budget), verify.path, stage.budget)));
+  const longest = Math.max(
+    ...SIDES.map((side) => acceptedBy(pageOf(stage.book, side, stage.budget), verify.path, stage.budget)),
+  );
   return Math.min(verify.said.length, longest + 1);
 }
 
@@ -24,7 +26,9 @@ function runningMeans(stage, side) {
   if (stage.means[side]?.key !== key) {
     let sum = 0;
     const page = stage.pages[side];
-    const means = stage.book.trace.verify.rolls.map((path, i) => (sum += acceptedBy(page, path, stage.budget)) / (i + 1));
+    const means = stage.book.trace.verify.rolls.map(
+      (path, i) => (sum += acceptedBy(page, path, stage.budget)) / (i + 1),
+    );
     stage.means[side] = { key, means };
   }
   return stage.means[side].means;
@@ -38,18 +42,33 @@ function verdictWords(stage) {
 
 function rollWords(stage, verify, [fixed, free]) {
   const phase = `Verify · roll ${stage.turn} of ${verify.rolls.length}`;
-  if (stage.turn === 0) return [phase, "One pass of the target checks the whole tree.", "At each node one child is accepted with its confidence, or none. Step or play the seeded rolls."];
+  if (stage.turn === 0)
+    return [
+      phase,
+      "One pass of the target checks the whole tree.",
+      "At each node one child is accepted with its confidence, or none. Step or play the seeded rolls.",
+    ];
   const [meanFixed, meanFree] = SIDES.map((side) => runningMeans(stage, side)[stage.turn - 1].toFixed(2));
   const [wantFixed, wantFree] = SIDES.map((side) => expectedAt(stage.pages[side], stage.budget).text);
-  return [phase, `The same answer of the target: static accepts ${fixed}, dynamic ${free}.`, `Mean so far ${meanFixed} against ${meanFree}; expected ${wantFixed} against ${wantFree}.`];
+  return [
+    phase,
+    `The same answer of the target: static accepts ${fixed}, dynamic ${free}.`,
+    `Mean so far ${meanFixed} against ${meanFree}; expected ${wantFixed} against ${wantFree}.`,
+  ];
 }
 
 function recordedWords(stage, verify, [fixed, free]) {
   const phase = `Verify · token ${stage.turn} of ${verdictLength(stage)}`;
-  if (stage.turn === 0) return [phase, "One pass of the target checks the whole tree.", "Step through what the target really said next."];
+  if (stage.turn === 0)
+    return [phase, "One pass of the target checks the whole tree.", "Step through what the target really said next."];
   const [whole, other] = SIDES.map((side) => acceptedBy(stage.pages[side], verify.path, stage.budget));
   const done = stage.turn > Math.max(whole, other);
-  if (!done) return [phase, `The target says ${verify.said[stage.turn - 1]}:`, `static has accepted ${fixed}, dynamic ${free} so far.`];
+  if (!done)
+    return [
+      phase,
+      `The target says ${verify.said[stage.turn - 1]}:`,
+      `static has accepted ${fixed}, dynamic ${free} so far.`,
+    ];
   return [phase, `Dynamic: ${verify.stops[other]}`, "", `Static: ${verify.stops[whole]}`];
 }
 
@@ -61,7 +80,8 @@ function paintVerdict(stage) {
   for (const side of SIDES) {
     const scene = stage.scenes[side];
     scene.canvas.classList.toggle("verifying", on && stage.turn > 0);
-    for (const [node, item] of scene.byNode) markVerdict(item, path.includes(node), looked.has(stage.book.nodes[node].parent));
+    for (const [node, item] of scene.byNode)
+      markVerdict(item, path.includes(node), looked.has(stage.book.nodes[node].parent));
     paintRunning(stage, side, on && verify.kind === "rolls");
   }
 }
@@ -89,5 +109,7 @@ function paintRunning(stage, side, on) {
   const y = (value) => (13 - clamp((value - goal) / (0.4 * goal || 1), -1, 1) * 11).toFixed(1);
   const x = (i) => ((118 * i) / Math.max(means.length - 1, 1) + 1).toFixed(1);
   chart.querySelector(".goal").setAttribute("d", `M1 ${y(goal)}H119`);
-  chart.querySelector(".mean").setAttribute("d", stage.turn ? `M${means.map((value, i) => `${x(i)} ${y(value)}`).join("L")}` : "");
+  chart
+    .querySelector(".mean")
+    .setAttribute("d", stage.turn ? `M${means.map((value, i) => `${x(i)} ${y(value)}`).join("L")}` : "");
 }

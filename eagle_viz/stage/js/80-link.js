@@ -13,17 +13,25 @@ function isShown(stage, side, node) {
 
 function describe(stage, node) {
   const shown = SIDES.filter((side) => isShown(stage, side, node));
-  const where = shown.length === 2 ? "in both trees" : shown.length === 1 ? `only in the ${shown[0]} tree` : "kept by neither tree";
+  const where =
+    shown.length === 2 ? "in both trees" : shown.length === 1 ? `only in the ${shown[0]} tree` : "kept by neither tree";
   return `${nameOf(stage.book, node)}: ${spelled(stage.book, node)}, ${where}`;
 }
 
 function paintLink(stage) {
-  const look = stage.look && (isShown(stage, "static", stage.look.node) || isShown(stage, "dynamic", stage.look.node)) ? stage.look : null;
+  const look =
+    stage.look && (isShown(stage, "static", stage.look.node) || isShown(stage, "dynamic", stage.look.node))
+      ? stage.look
+      : null;
   const way = look ? new Set(wayTo(stage.book, look.node)) : null;
   for (const side of SIDES) {
     lightWay(stage.scenes[side], way, look?.node);
     placeTip(stage, side, look);
-    setAttribute(stage.scenes[side].canvas, "aria-activedescendant", look && isShown(stage, side, look.node) ? idOf(stage, side, look.node) : null);
+    setAttribute(
+      stage.scenes[side].canvas,
+      "aria-activedescendant",
+      look && isShown(stage, side, look.node) ? idOf(stage, side, look.node) : null,
+    );
   }
 }
 
@@ -47,7 +55,9 @@ function lightWay(scene, way, node) {
 function placeTip(stage, side, look) {
   const tip = stage.parts.tips[side];
   const scene = stage.scenes[side];
-  const place = look && (scene.byNode.get(look.node)?.place ?? (look.node === 0 ? scene.place : scene.picture.places.get(look.node)));
+  const place =
+    look &&
+    (scene.byNode.get(look.node)?.place ?? (look.node === 0 ? scene.place : scene.picture.places.get(look.node)));
   tip.hidden = !place;
   paintAbsent(scene, place, look && !isShown(stage, side, look.node));
   if (!place) return;
@@ -62,13 +72,17 @@ function tipLines(stage, side, node) {
   const { text, path } = stage.book.nodes[node];
   if (!isShown(stage, side, node)) return [html("b", { class: "absent" }, ["absent there"])];
   const name = text === undefined ? `path ${path}` : `${text}  ·  path ${path}`;
-  return [html("b", {}, [name]), html("span", {}, [spelled(stage.book, node)])];
+  const wasted = stage.scenes[side].codes.get(node)?.endsWith("misspent")
+    ? html("i", {}, ["worth less than anything the dynamic tree keeps"])
+    : null;
+  return [html("b", {}, [name]), html("span", {}, [spelled(stage.book, node)]), wasted].filter(Boolean);
 }
 
 function paintAbsent(scene, place, absent) {
   scene.absent ??= scene.canvas.appendChild(svg("circle", { class: "absent", r: 8 }));
   setAttribute(scene.absent, "display", place && absent ? null : "none");
-  if (place && absent) setAttribute(scene.absent, "transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
+  if (place && absent)
+    setAttribute(scene.absent, "transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
 }
 
 // The visible node nearest to a point, within a finger's width.

@@ -1,6 +1,20 @@
 // Share: a link, a vector, a picture, the numbers. All made here in the browser.
 
-const BAKED = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "opacity", "font-family", "font-size", "font-weight", "text-anchor", "paint-order", "stroke-linecap"];
+const BAKED = [
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-opacity",
+  "stroke-dasharray",
+  "opacity",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "text-anchor",
+  "paint-order",
+  "stroke-linecap",
+];
 
 // A standing copy of both trees with every style written out, readouts above.
 function pictureOf(stage) {
@@ -10,20 +24,38 @@ function pictureOf(stage) {
   const beside = !stage.root.classList.contains("stacked");
   const width = beside ? sizes[0].width + sizes[1].width + 24 : sizes[0].width;
   const height = beside ? top + sizes[0].height : 2 * (top + sizes[0].height);
-  const page = svg("svg", { xmlns: SVG, width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": stage.parts.live.textContent });
+  const page = svg("svg", {
+    xmlns: SVG,
+    width,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
+    role: "img",
+    "aria-label": stage.parts.live.textContent,
+  });
   page.append(svg("rect", { width, height, fill: look.getPropertyValue("--paper").trim() }));
   SIDES.forEach((side, i) => {
     const at = beside ? [i * (sizes[0].width + 24), 0] : [0, i * (top + sizes[0].height)];
-    page.append(svg("g", { transform: `translate(${at[0]} ${at[1]})` }, [titleOf(stage, side, look), svg("g", { transform: `translate(0 ${top})` }, bakedTree(stage.scenes[side]))]));
+    page.append(
+      svg("g", { transform: `translate(${at[0]} ${at[1]})` }, [
+        titleOf(stage, side, look),
+        svg("g", { transform: `translate(0 ${top})` }, bakedTree(stage.scenes[side])),
+      ]),
+    );
   });
   return page;
 }
 
 function titleOf(stage, side, look) {
   const ink = look.getPropertyValue(side === "static" ? "--gray" : "--blue").trim();
-  const text = (y, size, weight, words) => svg("text", { x: 12, y, fill: ink, "font-family": look.fontFamily, "font-size": size, "font-weight": weight }, [words]);
+  const text = (y, size, weight, words) =>
+    svg("text", { x: 12, y, fill: ink, "font-family": look.fontFamily, "font-size": size, "font-weight": weight }, [
+      words,
+    ]);
   const gain = side === "dynamic" ? `  (${stage.parts.gain.textContent})` : "";
-  return svg("g", {}, [text(22, 13, 600, `${side} · ${stage.book.trace.sides[side].title} · ${keptCount(stage)} nodes`), text(50, 24, 700, `${stage.parts[side].textContent} accepted / pass${gain}`)]);
+  return svg("g", {}, [
+    text(22, 13, 600, `${side} · ${stage.book.trace.sides[side].title} · ${keptCount(stage)} nodes`),
+    text(50, 24, 700, `${stage.parts[side].textContent} accepted / pass${gain}`),
+  ]);
 }
 
 function bakedTree(scene) {
@@ -86,10 +118,18 @@ function makeSharing(stage) {
     save(fileName(stage, ending), content instanceof Blob ? content : new Blob([content], { type }));
     setText(said, `Saved ${ending.toUpperCase()}.`);
   };
-  const entry = (testid, text, onclick) => html("button", { type: "button", class: "word", "data-testid": testid, onclick }, [text]);
+  const entry = (testid, text, onclick) =>
+    html("button", { type: "button", class: "word", "data-testid": testid, onclick }, [text]);
   const link = stage.options.offline ? null : entry("stage-copy-link", "Copy link", () => copyLink(stage, said));
-  return [link,
-    entry("stage-save-svg", "SVG", write("svg", "image/svg+xml", svgText)), entry("stage-save-png", "PNG", write("png", "image/png", pngBlob)),
-    entry("stage-save-json", "JSON", write("json", "application/json", jsonDocument)), entry("stage-save-csv", "CSV", write("csv", "text/csv", csvDocument)),
-    stage.options.offline ? null : entry("stage-save-player", "Player (HTML)", write("html", "text/html", playerDocument)), said].filter(Boolean);
+  return [
+    link,
+    entry("stage-save-svg", "SVG", write("svg", "image/svg+xml", svgText)),
+    entry("stage-save-png", "PNG", write("png", "image/png", pngBlob)),
+    entry("stage-save-json", "JSON", write("json", "application/json", jsonDocument)),
+    entry("stage-save-csv", "CSV", write("csv", "text/csv", csvDocument)),
+    stage.options.offline
+      ? null
+      : entry("stage-save-player", "Player (HTML)", write("html", "text/html", playerDocument)),
+    said,
+  ].filter(Boolean);
 }

@@ -13,8 +13,9 @@ function moveCursor(stage, cursor) {
 }
 
 function speak(stage) {
-  const { phase, who, main } = stage.parts;
-  announce(stage, `${phase.textContent}. ${who.textContent}${main.textContent} Static ${stage.parts.static.textContent}, dynamic ${stage.parts.dynamic.textContent}, gain ${stage.parts.gain.textContent}.`);
+  const { phase, who, main, static: fixed, dynamic, gain } = stage.parts;
+  const [sentence, numbers] = [`${who.textContent}${main.textContent}`, [fixed, dynamic, gain].map((part) => part.textContent)];
+  announce(stage, `${phase.textContent}. ${sentence} Static ${numbers[0]}, dynamic ${numbers[1]}, gain ${numbers[2]}.`);
 }
 
 function moveBudget(stage, budget) {
@@ -38,7 +39,8 @@ function moveMode(stage, mode) {
   stop(stage);
   stage.mode = mode;
   stage.turn = 0;
-  if (mode === "phases") Object.assign(stage, stage.book.trace.phases.length ? { step: 0, layer: -stage.book.trace.phases.length } : {});
+  if (mode === "phases")
+    Object.assign(stage, stage.book.trace.phases.length ? { step: 0, layer: -stage.book.trace.phases.length } : {});
   else if (stage.step === 0) Object.assign(stage, { step: stage.budget, layer: 0 });
   arrangeStage(stage, true);
   paint(stage);
@@ -104,12 +106,21 @@ function sendReport(stage) {
   const { step, mode, command, sharpness, dragging } = stage;
   const budget = stage.wanted ?? stage.budget;
   stage.serial += 1;
-  stage.send({ step: stage.wanted === null ? step : budget, budget, mode, sharpness, dragging, command, serial: stage.serial });
+  stage.send({
+    step: stage.wanted === null ? step : budget,
+    budget,
+    mode,
+    sharpness,
+    dragging,
+    command,
+    serial: stage.serial,
+  });
 }
 
 // -- sharpness: the newest value wins and none piles up, because the next one waits for the answer to the last ----------------
 
 function moveSharpness(stage, value, dragging) {
+  if (value === stage.sharpness && dragging === stage.dragging) return;
   Object.assign(stage, { sharpness: value, dragging });
   setText(stage.parts.sharpness.output, value.toFixed(2));
   const { input } = stage.parts.sharpness;

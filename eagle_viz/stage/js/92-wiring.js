@@ -1,7 +1,8 @@
 // Wiring: which event leads to which move.
 
 function wire(stage) {
-  const on = (testid, event, move) => stage.root.querySelector(`[data-testid="${testid}"]`).addEventListener(event, move);
+  const on = (testid, event, move) =>
+    stage.root.querySelector(`[data-testid="${testid}"]`).addEventListener(event, move);
   on("stage-first", "click", () => jump(stage, 0));
   on("stage-last", "click", () => jump(stage, 1));
   on("stage-back", "click", () => nudge(stage, -1));
@@ -35,14 +36,19 @@ function moveView(stage, view) {
 }
 
 function wireDrawers(stage, on) {
-  const drawer = (button, part, open) => on(button, "click", (event) => {
-    const shut = (stage.parts[part].hidden = !stage.parts[part].hidden);
-    event.currentTarget.setAttribute("aria-pressed", String(!shut));
-    if (!shut) open?.();
-  });
+  const drawer = (button, part, open) =>
+    on(button, "click", (event) => {
+      const shut = (stage.parts[part].hidden = !stage.parts[part].hidden);
+      event.currentTarget.setAttribute("aria-pressed", String(!shut));
+      if (!shut) open?.();
+    });
   drawer("stage-table-toggle", "table", () => paintTable(stage));
   drawer("stage-keys-toggle", "keys");
   drawer("stage-share", "sharing");
+  on("stage-misspent", "click", (event) => {
+    const shown = stage.scenes.static.canvas.classList.toggle("blaming");
+    event.currentTarget.setAttribute("aria-pressed", String(shown));
+  });
   on("stage-candidates", "click", (event) => {
     stage.candidates = !stage.candidates;
     event.currentTarget.setAttribute("aria-pressed", String(stage.candidates));
@@ -59,11 +65,16 @@ function wireTree(stage, side) {
   };
   canvas.addEventListener("wheel", (event) => turnWheel(stage, event, at(event)), { passive: false });
   canvas.addEventListener("pointerdown", (event) => (stage.grip = { last: at(event), start: at(event), moved: false }));
-  canvas.addEventListener("pointermove", (event) => (stage.grip && event.buttons ? drag(stage, side, event, at(event)) : hover(stage, side, at(event))));
+  canvas.addEventListener("pointermove", (event) =>
+    stage.grip && event.buttons ? drag(stage, side, event, at(event)) : hover(stage, side, at(event)),
+  );
   canvas.addEventListener("pointerup", (event) => letGo(stage, side, at(event)));
   canvas.addEventListener("pointercancel", () => (stage.grip = null));
   canvas.addEventListener("pointerleave", () => stage.look?.pinned || lookAt(stage, null));
-  canvas.addEventListener("focus", () => canvas.matches(":focus-visible") && lookAt(stage, stage.look?.node ?? 0, side, true));
+  canvas.addEventListener(
+    "focus",
+    () => canvas.matches(":focus-visible") && lookAt(stage, stage.look?.node ?? 0, side, true),
+  );
   canvas.addEventListener("blur", () => lookAt(stage, null));
   canvas.addEventListener("keydown", (event) => walk(stage, side, event));
   canvas.addEventListener("moved", () => moveRing(stage.scenes[side]));
@@ -114,7 +125,13 @@ function walk(stage, side, event) {
 
 function pressKey(stage, event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !stage.root.isConnected) return;
-  const moves = { ArrowLeft: () => nudge(stage, -1), ArrowRight: () => nudge(stage, 1), Home: () => jump(stage, 0), End: () => jump(stage, 1), " ": () => togglePlay(stage) };
+  const moves = {
+    ArrowLeft: () => nudge(stage, -1),
+    ArrowRight: () => nudge(stage, 1),
+    Home: () => jump(stage, 0),
+    End: () => jump(stage, 1),
+    " ": () => togglePlay(stage),
+  };
   const move = moves[event.key];
   if (!move || isBusy(stage, focused(), event.key)) return;
   event.preventDefault();
