@@ -10,7 +10,9 @@ import streamlit as st
 from ..core.policies import POLICIES
 from . import chrome, library, session
 from .presets import PRESETS, changes_by_name
-from .settings import PROPERTIES, SOURCES, Settings, base_of, quote, scene
+from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, quote, scene
+
+_LARGE = "large_budgets"
 
 
 def column(settings: Settings) -> None:
@@ -94,6 +96,9 @@ def settled(settings: Settings) -> Settings:
     names = library.recordings()
     if scene(settings).source != "recording" or not names:
         return settings
+    if settings.budget > USUAL_BUDGET:
+        session.note(f"budget: {settings.budget} given, a recording holds 1 to {USUAL_BUDGET}; {USUAL_BUDGET} is used.")
+        session.settle(budget=USUAL_BUDGET, step=min(settings.step, USUAL_BUDGET))
     name, position = settings.recording, settings.position
     if name not in names:
         alike = [known for known in names if known.endswith(f"-{name}")]
@@ -129,8 +134,16 @@ def _policies() -> None:
 def _more(settings: Settings) -> None:
     _slider("top_k", "top_k: width of EAGLE-2's frontier", 1)
     _slider("max_depth", "max_depth: levels below the root", 1)
+    if settings.source != "recording":
+        st.toggle("Budgets up to 512", key=_LARGE, value=settings.budget > USUAL_BUDGET)
     if settings.source == "synthetic":
         _slider("coverage", "Coverage: mass the candidates hold together", 0.05)
+
+
+def largest_budget(settings: Settings) -> int:
+    """How far the stage's budget goes: a recording holds 128 nodes, the rest 512 where that is wanted."""
+    large = settings.source != "recording" and (st.session_state.get(_LARGE) or settings.budget > USUAL_BUDGET)
+    return int(PROPERTIES["budget"].high) if large else USUAL_BUDGET
 
 
 def try_this(settings: Settings) -> None:

@@ -11,7 +11,6 @@ from ..view import figures
 from . import chrome, controls, session, share, tour, world
 from .settings import ALL_STEPS, PROPERTIES, Settings, scene
 
-MOST = int(PROPERTIES["budget"].high)
 CHART = {"displayModeBar": False, "scrollZoom": False}
 INTRO = (
     "A small drafter guesses a tree of tokens; the large model checks the whole tree in one pass and keeps the path it agrees "
@@ -78,7 +77,7 @@ def stage_panel() -> None:
             step=settings.budget if settings.step == ALL_STEPS else settings.step,
             mode=settings.mode,
             live_sharpness=settings.sharpness if settings.source == "synthetic" else None,
-            max_budget=MOST,
+            max_budget=controls.largest_budget(settings),
             follow=session.follow(),
             on_change=remember,
             key="stage",

@@ -10,7 +10,7 @@ from ..core.policies import Draft
 from ..core.readout import draft_up_to
 from ..core.replay import Pass, accepted_curve, kept_at, replay
 from .library import read_recording
-from .settings import PROPERTIES
+from .settings import USUAL_BUDGET
 from .world import PolicyKey
 
 
@@ -22,7 +22,7 @@ def _drafts(name: str, key: PolicyKey, budget: int) -> list[Draft]:
 @st.cache_resource(max_entries=256, show_spinner=False)
 def passes(name: str, key: PolicyKey, budget: int) -> list[Pass]:
     """What a policy would have got in every cycle of a recording."""
-    ahead = int(PROPERTIES["budget"].high) if key.policy().nested else budget
+    ahead = USUAL_BUDGET if key.policy().nested else budget
     drafts = zip(read_recording(name).cycles, _drafts(name, key, ahead), strict=True)
     return [replay(cycle, kept_at(draft, budget)) for cycle, draft in drafts]
 
@@ -51,7 +51,7 @@ def accepted_at_every_budget(names: tuple[str, ...], key: PolicyKey) -> tuple[np
     """Mean accepted tokens (bonus not counted) and draft passes at budgets 0, 1, ..., over all contexts; nested policies only."""
     if not key.policy().nested:
         raise ValueError(f"policy: {key.title} given, allowed is one whose trees grow with the budget")
-    most = int(PROPERTIES["budget"].high)
+    most = USUAL_BUDGET
     curves, passes = [], []
     for name in names:
         for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, most), strict=True):

@@ -18,6 +18,8 @@ VIEWS = {
 }
 RECORDED_VIEWS = ("text", "pass", "confidence", "speed")
 MODES = ("nodes", "phases", "verify")
+USUAL_BUDGET = 128
+"""Budgets up to here are computed ahead; larger ones, on landscapes that are not recorded, when asked for."""
 ALL_STEPS = -1
 """``step`` of a whole tree: as many nodes kept as the budget allows."""
 
@@ -78,8 +80,8 @@ PROPERTIES: dict[str, Property] = _table(
     Property("levels", str, MISCONCEPTION, length=400),
     Property("recording", str, "", length=64),
     Property("position", int, 0, 0, 100_000),
-    Property("budget", int, 25, 1, 128),
-    Property("step", int, ALL_STEPS, ALL_STEPS, 128),
+    Property("budget", int, 25, 1, 512),
+    Property("step", int, ALL_STEPS, ALL_STEPS, 512),
     Property("mode", str, "nodes", choices=MODES),
     Property("static", str, "eagle1", choices=tuple(POLICIES)),
     Property("dynamic", str, "eagle2", choices=tuple(POLICIES)),

@@ -14,7 +14,7 @@ from ..core.readout import budget_curve, draft_up_to
 from ..core.uploaded import Uploaded
 from ..stage.trace import build_trace, tier_of
 from .library import read_recording
-from .settings import PROPERTIES, Settings, scene
+from .settings import USUAL_BUDGET, Settings, scene
 
 SHARPNESSES = (0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
@@ -110,7 +110,7 @@ def sides(settings: Settings) -> tuple[PolicyKey, PolicyKey]:
 def most_budget(settings: Settings) -> int:
     """The largest budget worth computing ahead: all of them, or only a tier where a policy has to choose anew at each budget."""
     nested = all(key.policy().nested for key in sides(settings))
-    return int(PROPERTIES["budget"].high) if nested else tier_of(settings.budget)
+    return max(USUAL_BUDGET, tier_of(settings.budget)) if nested else tier_of(settings.budget)
 
 
 def parse_levels(text: str) -> RankLandscape:

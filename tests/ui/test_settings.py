@@ -73,8 +73,8 @@ def test_any_query_at_all_is_read(query):
 
 def test_numbers_are_clamped_to_the_nearer_end_and_the_note_says_what_is_used():
     settings, notes = parse({"budget": "4000", "sharpness": "-3", "static": "medusa3", "foo": "1"})
-    assert (settings.budget, settings.sharpness, settings.static) == (128, 0.1, "eagle1")
-    assert notes[0] == "budget: '4000' given, allowed is a whole number from 1 to 128; 128 is used."
+    assert (settings.budget, settings.sharpness, settings.static) == (512, 0.1, "eagle1")
+    assert notes[0] == "budget: '4000' given, allowed is a whole number from 1 to 512; 512 is used."
     assert notes[1].endswith("0.1 is used.") and "best_static" in notes[2] and "not a setting" in notes[3]
 
 
@@ -90,7 +90,7 @@ def test_presets_are_allowed_settings_with_a_sentence_to_try(preset):
 
 
 def test_settings_outside_a_range_are_refused():
-    with pytest.raises(ValueError, match="budget: 0 given, allowed is a whole number from 1 to 128"):
+    with pytest.raises(ValueError, match="budget: 0 given, allowed is a whole number from 1 to 512"):
         Settings(budget=0)
 
 

@@ -1,0 +1,25 @@
+"""What a change of a parameter costs in Python, in processor time, so that a busy machine does not blur it."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+APP = str(Path(__file__).parents[2] / "app.py")
+
+
+@pytest.mark.parametrize("key,values", [("set_seed", range(500, 520)), ("set_sharpness", [0.5 + 0.15 * i for i in range(20)])])
+def test_a_new_landscape_takes_less_than_300_ms(key, values):
+    app = AppTest.from_file(APP, default_timeout=120).run()
+    times = []
+    for value in values:
+        widget = app.number_input(key=key) if key == "set_seed" else app.slider(key=key)
+        widget.set_value(value)
+        began = time.process_time()
+        app.run()
+        times.append(time.process_time() - began)
+        assert not app.exception
+    crowded = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # shared caches make even processor time grow
+    assert sorted(times)[int(0.95 * len(times)) - 1] < 0.3 * crowded, times
