@@ -248,8 +248,8 @@ def _layer_sentence(level: int, levels: int, width: int, scored: int, chosen: in
 
 
 def _verify(runs: dict[str, Run], nodes: _Nodes, continuation: Sequence[int] | None, seed: int, rolls: int) -> Table:
-    kept = [path for path in nodes.paths if path and any(path in run.kept(TIERS[-1]) for run in runs.values())]
-    drafted = [(path, *nodes.facts[path][:2]) for path in kept]
+    kept = set().union(*(run.kept(TIERS[-1]) for run in runs.values()))
+    drafted = [(path, *nodes.facts[path][:2]) for path in nodes.paths if path in kept]
     if continuation is None:
         return rolled_verdicts(drafted, nodes.index, seed, rolls)
     return recorded_verdict(drafted, nodes.index, continuation, lambda token: _spoken(nodes.landscape, token))

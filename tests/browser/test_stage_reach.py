@@ -28,8 +28,8 @@ OVERLAPS = """
 # -- keys -----------------------------------------------------------------------------------------------------------------
 
 
-def test_arrows_step_home_and_end_jump_space_plays_and_all_are_listed(stage):
-    page = stage("budget=12")
+def test_arrows_step_home_and_end_jump_space_plays_and_all_are_listed(drawn):
+    page = drawn(budget=12)
     for key, step in (("ArrowLeft", 11), ("ArrowLeft", 10), ("ArrowRight", 11), ("Home", 0), ("End", 12)):
         page.keyboard.press(key)
         assert read(page)["step"] == str(step)
@@ -76,8 +76,8 @@ def spread(page):
     return max(xs) - min(xs)
 
 
-def test_the_wheel_zooms_only_with_a_modifier_and_dragging_pans_both_trees_alike(stage):
-    page = stage("budget=25")
+def test_the_wheel_zooms_only_with_a_modifier_and_dragging_pans_both_trees_alike(drawn):
+    page = drawn()
     before, wide = read(page), spread(page)
     page.locator("svg.tree").first.hover(position={"x": 300, "y": 60})
     page.mouse.wheel(0, -100)
@@ -115,7 +115,7 @@ def test_zoom_survives_a_change_of_theme_and_a_resize(stage):
     assert abs(spread(page) - zoomed) <= 1
 
 
-def test_a_new_landscape_glides_by_identity_in_under_300_ms_and_not_at_all_with_reduced_motion(stage):
+def test_a_new_landscape_glides_by_identity_in_under_300_ms_and_not_at_all_with_reduced_motion(drawn):
     watch = """
       const mark = root.querySelector('[data-tree=dynamic][data-path="0"]');
       const input = root.querySelector('[data-testid=stage-budget]');
@@ -130,11 +130,11 @@ def test_a_new_landscape_glides_by_identity_in_under_300_ms_and_not_at_all_with_
         };
         look();
       });"""
-    seen = inside(stage("budget=32"), watch)
+    seen = inside(drawn(budget=32), watch)
     still = next(time for time, place, _ in seen if place == seen[-1][1])
     assert len({place for _, place, _ in seen}) > 2 and all(alive for *_, alive in seen)
     assert still <= 300 + max(after[0] - before[0] for before, after in zip(seen, seen[1:], strict=False))
-    calm = inside(stage("budget=32", reduced_motion="reduce"), watch)
+    calm = inside(drawn(budget=32, page={"reduced_motion": "reduce"}), watch)
     assert len({place for _, place, _ in calm}) == 1
 
 
@@ -145,8 +145,8 @@ def tips(page):
     return inside(page, "return [...root.querySelectorAll('.tip')].map((e) => e.hidden ? null : e.textContent)")
 
 
-def test_hover_lights_the_same_path_in_both_trees_the_way_to_the_root_and_spells_the_product(stage):
-    page = stage("budget=25")
+def test_hover_lights_the_same_path_in_both_trees_the_way_to_the_root_and_spells_the_product(drawn):
+    page = drawn()
     here = read(page)["static"]["0.0.0"]
     page.mouse.move(here[0], here[1])
     lit = "return [...root.querySelectorAll(`.panel.${side} .node.lit`)].map((e) => e.dataset.path)"
@@ -160,8 +160,8 @@ def test_hover_lights_the_same_path_in_both_trees_the_way_to_the_root_and_spells
     assert tips(page) == [None, None]
 
 
-def test_a_node_that_the_other_tree_lacks_is_absent_there_for_hover_and_tap(stage):
-    page = stage("budget=25", has_touch=True)
+def test_a_node_that_the_other_tree_lacks_is_absent_there_for_hover_and_tap(drawn):
+    page = drawn(page={"has_touch": True})
     seen = read(page)
     lone = next(path for path in seen["static"] if path not in seen["dynamic"])
     page.touchscreen.tap(*seen["static"][lone][:2])
@@ -175,8 +175,8 @@ def glided_live(page):
     return part(page, "stage-live").inner_text()
 
 
-def test_the_trees_are_one_tab_stop_each_and_arrows_walk_them(stage):
-    page = stage("budget=25")
+def test_the_trees_are_one_tab_stop_each_and_arrows_walk_them(drawn):
+    page = drawn()
     page.locator("svg.tree").nth(1).focus()
     focusable = inside(page, "return root.querySelectorAll('svg.tree[tabindex], svg.tree [tabindex]').length")
     walked = []
@@ -187,8 +187,8 @@ def test_the_trees_are_one_tab_stop_each_and_arrows_walk_them(stage):
     assert read(page)["step"] == "25" and "1: 0.21" in glided_live(page)
 
 
-def test_shared_and_lone_nodes_differ_in_shape_and_are_counted(stage):
-    page = stage("budget=25")
+def test_shared_and_lone_nodes_differ_in_shape_and_are_counted(drawn):
+    page = drawn()
     seen = read(page)
     shared = set(seen["static"]) & set(seen["dynamic"])
     shapes = """const of = (e) => ['rx', 'width'].map((name) => Number(e.querySelector('.mark').getAttribute(name)))
@@ -202,8 +202,8 @@ def test_shared_and_lone_nodes_differ_in_shape_and_are_counted(stage):
 # -- phases and verify ----------------------------------------------------------------------------------------------------------
 
 
-def test_phases_expand_layer_by_layer_with_nothing_kept_then_rerank_from_the_first_node(stage):
-    page = stage("budget=25")
+def test_phases_expand_layer_by_layer_with_nothing_kept_then_rerank_from_the_first_node(drawn):
+    page = drawn()
     part(page, "stage-mode-phases").click()
     draft = POLICIES["eagle2"](max_depth=12)(SyntheticLandscape(seed=11), 25)
     ghosts = "return [...root.querySelectorAll('[data-ghost]')].filter((e) => e.getAttribute('display') !== 'none').length"
@@ -225,8 +225,8 @@ def test_phases_expand_layer_by_layer_with_nothing_kept_then_rerank_from_the_fir
     assert read(page)["phase"] == f"Expand · layer {draft.passes} of {draft.passes}"
 
 
-def test_verify_lights_an_accepted_path_and_its_mean_nears_the_expected_number(stage):
-    page = stage("budget=25")
+def test_verify_lights_an_accepted_path_and_its_mean_nears_the_expected_number(drawn):
+    page = drawn()
     part(page, "stage-mode-verify").click()
     seen = drag_to(page, "stage-step", 1000)
     assert seen["phase"] == "Verify · roll 1000 of 1000" and len(seen["dynamic"]) == 25
@@ -240,8 +240,8 @@ def test_verify_lights_an_accepted_path_and_its_mean_nears_the_expected_number(s
         assert all(after.startswith(f"{before}.") for before, after in zip(path, path[1:], strict=False))
 
 
-def test_a_recorded_verdict_is_walked_and_says_why_it_stops(stage):
-    page = stage("real=1&static=chain&dynamic=best_first&budget=5")
+def test_a_recorded_verdict_is_walked_and_says_why_it_stops(drawn):
+    page = drawn(budget=5, source="real", static="chain", dynamic="best_first")
     part(page, "stage-mode-verify").click()
     part(page, "stage-last").click()
     seen = read(page)
@@ -256,9 +256,9 @@ def test_a_recorded_verdict_is_walked_and_says_why_it_stops(stage):
 # -- reading --------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("query", ["budget=60", "budget=60&seed=7&dynamic=best_first", "budget=60&words=1"])
-def test_labels_never_overlap_at_60_nodes_and_more_of_them_appear_when_zoomed(stage, query):
-    page = stage(query)
+@pytest.mark.parametrize("of", [{}, {"seed": 7, "dynamic": "best_first"}, {"source": "words"}])
+def test_labels_never_overlap_at_60_nodes_and_more_of_them_appear_when_zoomed(drawn, of):
+    page = drawn(budget=60, **of)
     fitted = inside(page, OVERLAPS)
     assert fitted["pairs"] == [] and fitted["count"] > 55
     part(page, "stage-zoom-in").click()
@@ -267,8 +267,8 @@ def test_labels_never_overlap_at_60_nodes_and_more_of_them_appear_when_zoomed(st
     assert zoomed["pairs"] == [] and zoomed["count"] > fitted["count"]
 
 
-def test_tokens_show_their_white_space_keep_markup_inert_and_are_cut_with_the_rest_on_hover(stage):
-    page = stage("real=1&static=chain&dynamic=best_first&budget=6")
+def test_tokens_show_their_white_space_keep_markup_inert_and_are_cut_with_the_rest_on_hover(drawn):
+    page = drawn(budget=6, source="real", static="chain", dynamic="best_first")
     texts = inside(page, "return [...root.querySelectorAll('[data-tree=dynamic] .token')].map((e) => e.textContent)")
     assert {"␣the", "⏎", "<b>bold</b>"} <= set(texts) and any(text.endswith("…") for text in texts)
     assert inside(page, "return root.querySelectorAll('img, .node b, .sentence i').length") == 0
@@ -288,8 +288,8 @@ def test_at_390_pixels_the_trees_stack_without_sideways_scroll_and_every_control
     assert small == []
 
 
-def test_the_table_holds_the_nodes_on_the_screen(stage):
-    page = stage("budget=25&step=9")
+def test_the_table_holds_the_nodes_on_the_screen(drawn):
+    page = drawn(step=9)
     part(page, "stage-table-toggle").click()
     seen = read(page)
     rows = inside(page, "return [...root.querySelectorAll('tbody tr')].map((tr) => [...tr.cells].map((td) => td.textContent))")
@@ -329,8 +329,8 @@ def test_text_has_contrast_and_the_rules_of_axe_hold_in_light_and_dark(stage):
         assert ours == [] and len(checked) > 20
 
 
-def test_the_misspent_static_nodes_are_counted_and_can_be_shown(stage):
-    page = stage("budget=25")
+def test_the_misspent_static_nodes_are_counted_and_can_be_shown(drawn):
+    page = drawn()
     pair = compare(SyntheticLandscape(seed=11), 25, "eagle1", POLICIES["eagle2"](max_depth=12))
     wasted = {path_name(path) for path in misspent(pair.static, pair.dynamic)}
     assert part(page, "stage-misspent").inner_text().startswith(f"{len(wasted)} static nodes")

@@ -45,8 +45,8 @@ def test_the_json_loads_back_as_the_two_trees(stage, pair):
     assert document["gain"] == pair.gain and document["dynamic"]["expected_accepted"] == pair.dynamic.tree.expected_accepted
 
 
-def test_the_csv_has_a_version_and_a_row_for_each_node(stage, pair):
-    page = stage("budget=25&step=9")
+def test_the_csv_has_a_version_and_a_row_for_each_node(drawn, pair):
+    page = drawn(step=9)
     rows = list(csv.DictReader(io.StringIO(saved(page, "stage-save-csv")[1].decode())))
     assert len(rows) == 18 and {row["version"] for row in rows} == {"1"} and {row["tree"] for row in rows} == {"static", "dynamic"}
     kept = [tuple(map(int, row["path"].split("."))) for row in rows if row["tree"] == "dynamic"]
@@ -55,8 +55,8 @@ def test_the_csv_has_a_version_and_a_row_for_each_node(stage, pair):
     assert [float(row["value"]) for row in rows[9:]] == [tree.values[tree.index[path]] for path in kept]
 
 
-def test_the_svg_stands_alone_and_shows_what_the_stage_shows(stage):
-    page = stage("budget=25")
+def test_the_svg_stands_alone_and_shows_what_the_stage_shows(drawn):
+    page = drawn()
     seen = read(page)
     picture = ElementTree.fromstring(saved(page, "stage-save-svg")[1])
     texts = [text.text for text in picture.iter(f"{SVG}text") if text.text]
@@ -67,8 +67,8 @@ def test_the_svg_stands_alone_and_shows_what_the_stage_shows(stage):
     assert not [element for element in picture.iter() if "href" in "".join(element.attrib)]
 
 
-def test_the_png_is_twice_the_size_of_the_picture_and_not_blank(stage):
-    page = stage("budget=25")
+def test_the_png_is_twice_the_size_of_the_picture_and_not_blank(drawn):
+    page = drawn()
     _, content = saved(page, "stage-save-png")
     width, height = struct.unpack(">II", content[16:24])
     box = page.locator("svg.tree").first.bounding_box()
