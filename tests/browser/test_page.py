@@ -174,7 +174,10 @@ def test_a_click_on_the_curve_moves_the_budget(lab):
     chart = page.locator(".st-key-card-curve .nsewdrag").first
     chart.wait_for()
     box = chart.bounding_box()
-    page.mouse.click(box["x"] + box["width"] * 63.5 / 128, box["y"] + box["height"] / 2)
+    place = {"x": box["width"] * 63.5 / 128, "y": box["height"] / 2}
+    chart.hover(position=place)
+    page.wait_for_timeout(300)
+    chart.click(position=place)
     page.wait_for_function("location.search.includes('budget=')")
     budget = int(dict(parse_qsl(urlsplit(page.url).query))["budget"])
     assert 62 <= budget <= 66
