@@ -131,7 +131,7 @@ def stage(open_page, serve) -> Callable:
 
     def open_stage(query: str = "", **options):
         page = open_page(f"{serve(Path(__file__).with_name('stage_page.py'))}/?{query}", **options)
-        page.wait_for_selector("[data-testid=stage] [data-path]", state="attached")
+        page.wait_for_selector("[data-testid=stage] .node", state="attached")
         page.get_by_text("python sees").wait_for()
         return page
 
@@ -161,7 +161,7 @@ def drawn(open_page, players) -> Callable:
 
     def open_player(budget: int = 25, step: int | None = None, source: str = "synthetic", page: dict | None = None, **of: object):
         opened = open_page(players(budget, step, source=source, **of), **(page or {}))
-        opened.wait_for_selector("[data-testid=stage] [data-path]", state="attached")
+        opened.wait_for_selector("[data-testid=stage] .node", state="attached")
         return opened
 
     return open_player

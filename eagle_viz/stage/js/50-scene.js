@@ -39,6 +39,7 @@ function stock(scene, book, kept) {
     dress(scene.items.get(path), book, node, scene.side);
   }
   scene.codes.clear();
+  scene.book = book;
   scene.byNode = new Map(kept.map((node) => [node, scene.items.get(book.nodes[node].path)]));
   setText(scene.root.querySelector("text"), cut(book.nodes[0].text ?? "", 18));
   setAttribute(scene.root, "aria-label", `root: ${book.nodes[0].text ?? "the last committed token"}`);
@@ -70,8 +71,6 @@ function dress(item, book, node, side) {
   const { path, value, shown, depth, text, odds } = book.nodes[node];
   const tone = Math.sqrt(value);
   item.node = node;
-  setAttribute(item.group, "data-path", path);
-  setAttribute(item.group, "data-value", value);
   setAttribute(item.group, "aria-level", depth + 1);
   setAttribute(
     item.group,
@@ -179,7 +178,9 @@ function reveal(scene, node, code) {
   item.code = code;
   setAttribute(item.group, "display", code ? null : "none");
   setAttribute(item.edge, "display", code ? null : "none");
-  setAttribute(item.group, "data-tree", code ? scene.side : null);
+  const { path, value } = scene.book.nodes[node];
+  for (const [name, fact] of [["tree", scene.side], ["path", path], ["value", value]])
+    setAttribute(item.group, `data-${name}`, code ? fact : null);
   for (const word of ["shared", "only", "fresh", "misspent"])
     item.group.classList.toggle(word, code.split(" ").includes(word));
   if (code) roundOff(item, code);

@@ -81,12 +81,14 @@ function paintReadouts(stage, pages, count) {
   setText(stage.parts.static, fixed.text);
   setText(stage.parts.dynamic, free.text);
   setText(stage.parts.gain, gainText(fixed.number, free.number));
+  setAttribute(stage.parts.static, "data-exact", fixed.number);
+  setAttribute(stage.parts.dynamic, "data-exact", free.number);
 }
 
 function gainText(fixed, free) {
   if (fixed === 0) return free === 0 ? "0%" : "∞";
   const percent = Math.round((free / fixed - 1) * 100);
-  return `${percent > 0 ? "+" : percent < 0 ? "−" : ""}${Math.abs(percent)}%`;
+  return `${percent > 0 ? "+" : percent < 0 ? "-" : ""}${Math.abs(percent)}%`;
 }
 
 function paintWords(stage, pages, count) {
