@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import bench, export, lab, model
+from . import bench, export, lab, measure, model
 from .parser import Parser
 
 ERRORS = (ValueError, LookupError, OSError)
@@ -20,7 +20,7 @@ def build_parser() -> Parser:
     lab.add_commands(commands)
     export.add_commands(commands)
     model.add_commands(commands)
-    bench.add_commands(commands)
+    measure.add_commands(commands, benches=bench.add_commands(commands))
     return parser
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from typing import NoReturn
 
@@ -60,8 +61,16 @@ def parse_numbers(name: str, text: str) -> list[float]:
 
 
 def print_json(document: dict) -> None:
-    """One JSON document on standard output, keys in the order given, no NaN."""
-    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    """One JSON document on standard output, keys in the order given; what is not a number is null."""
+    print(json.dumps(_finite(document), ensure_ascii=False, allow_nan=False))
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, dict):
+        return {key: _finite(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(entry) for entry in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def say(message: str) -> None:

@@ -1,0 +1,147 @@
+"""``calibrate``, ``bench decode`` and ``train``: what the model card and the page quote, printed by anyone who asks."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from ..core.documents import VERSION
+from .model import DTYPES, HEAD, add_model, load_drafter, load_target
+from .parser import print_json, say
+
+
+def add_commands(commands: argparse._SubParsersAction, benches: argparse._SubParsersAction) -> None:
+    """Register ``calibrate`` and ``train``, and ``decode`` under ``bench``."""
+    _add_calibrate(commands.add_parser("calibrate", help="confidence against acceptance, recorded or live"))
+    _add_train(commands.add_parser("train", help="train an EAGLE head for a target: corpus, features, training, calibration"))
+    _add_decode(benches.add_parser("decode", help="plain decoding, prompt lookup, chain, EAGLE-1 and EAGLE-2 on the same prompts"))
+
+
+def _add_prompts(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--prompts", help='a JSON object a line, {"text": ...} or {"turns": [...]} (default: the shipped prompts)')
+    parser.add_argument("--limit", type=int, help="so many of them, evenly spread over the file")
+    parser.add_argument("--max-new-tokens", type=int, default=128, help="length of each answer (default 128)")
+    parser.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
+
+
+def _add_calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--recordings", nargs="+", help="recorded files of one drafter instead of live runs: no model needed")
+    parser.add_argument("--budget", type=int, default=59, help="drafted nodes a pass, the root not counted (default 59)")
+    _add_prompts(parser)
+    add_model(parser)
+    parser.set_defaults(run=run_calibrate)
+
+
+def _add_decode(parser: argparse.ArgumentParser) -> None:
+    _add_prompts(parser)
+    parser.add_argument("--target", help="folder or hub id (default: the fetched target)")
+    parser.add_argument("--head", default=str(HEAD), help="folder of an EAGLE head (default: the shipped one)")
+    parser.add_argument("--dtypes", nargs="+", default=list(DTYPES), choices=DTYPES, help="default: both")
+    parser.set_defaults(run=run_decode)
+
+
+def _add_train(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--out", required=True, help="folder for the head")
+    parser.add_argument("--work", help="folder for corpus, features and state (default: under EAGLE_VIZ_HOME or ~/.cache)")
+    parser.add_argument("--corpus", help="a corpus file to train on instead of sampling a new one")
+    parser.add_argument("--target", help="folder or hub id (default: the fetched target)")
+    parser.add_argument("--steps", type=int, default=None, help="optimiser steps (default: the recipe's)")
+    parser.add_argument("--seed", type=int, default=0, help="of the initial weights and the order of batches")
+    parser.set_defaults(run=run_train)
+
+
+def run_calibrate(args: argparse.Namespace) -> int:
+    """Print reliability, acceptance by depth and rank, and (from recordings) the ladder and the paper's ablation."""
+    report = _recorded_report(args) if args.recordings else _live_report(args)
+    if args.json:
+        print_json({"version": VERSION} | report.to_json())
+        return 0
+    _print_report(report)
+    return 0
+
+
+def _print_report(report) -> None:
+    print(f"{report.drafter}, {report.policy}, budget {report.budget}, {report.contexts} contexts")
+    print(f"tau {1 + report.accepted:.2f} measured, {1 + report.expected:.2f} expected; ECE {report.reliability.ece:.4f}")
+    for title, groups in (("depth", report.by_depth), ("rank", report.by_rank)):
+        print(f"{title:>8}{'nodes':>8}{'confidence':>12}{'target':>9}{'accepted':>10}")
+        for group in groups:
+            print(f"{group.key:>8}{group.count:>8}{group.confidence:>12.3f}{group.target:>9.3f}{group.accepted:>10.3f}")
+    for title, rungs in (("ladder", report.ladder), ("ablation", report.ablation)):
+        if rungs:
+            print(f"{title:<26}{'expected':>10}{'target':>9}{'accepted':>10}{'passes':>8}")
+        for rung in rungs:
+            print(f"{rung.name:<26}{rung.expected:>10.2f}{rung.target:>9.2f}{rung.accepted:>10.2f}{rung.passes:>8.1f}")
+
+
+def _recorded_report(args: argparse.Namespace):
+    from ..core.calibration import calibrate_recorded
+    from ..core.recording import read
+
+    return calibrate_recorded([read(path) for path in args.recordings], args.budget)
+
+
+def _live_report(args: argparse.Namespace):
+    from ..engine.bench import calibrate_live
+    from .prompts import read_prompts
+
+    prompts, target = read_prompts(args.prompts, args.limit), load_target(args)
+    tell = lambda name, cycles: say(f"{name}: {cycles} cycles so far")  # noqa: E731
+    return calibrate_live(
+        target, load_drafter(args, target), prompts, budget=args.budget, max_new_tokens=args.max_new_tokens, report=tell
+    )
+
+
+def run_decode(args: argparse.Namespace) -> int:
+    """Print tokens a second, tau and losslessness of each way to decode."""
+    import torch
+
+    from ..engine.bench import bench_decode
+    from ..engine.fetch import default_target_path
+    from .prompts import read_prompts
+
+    prompts, dtypes = read_prompts(args.prompts, args.limit), [getattr(torch, name) for name in args.dtypes]
+    made = bench_decode(
+        args.target or default_target_path(),
+        args.head,
+        prompts,
+        args.max_new_tokens,
+        dtypes=dtypes,
+        report=lambda row: say(f"{row.name} {row.budget} {row.dtype}: {row.tokens_per_second:.1f} tokens/s"),
+    )
+    if args.json:
+        print_json({"version": VERSION} | made.to_json())
+        return 0
+    _print_rows(made)
+    return 0
+
+
+def _print_rows(made) -> None:
+    fastest = made.best_plain().tokens_per_second
+    head = f"{'method':<15}{'budget':>7} {'dtype':<10}{'tokens/s':>9}{'speed-up':>10}{'tau':>7}"
+    print(f"{head}{'expected':>10}{'rest':>7}{'identical':>11}")
+    for row in made.rows():
+        tau, expected, rest = ("-" if value is None else f"{value:.2f}" for value in (row.tau, row.expected_tau, row.rest))
+        speed = f"{row.tokens_per_second:>9.1f}{row.tokens_per_second / fastest:>10.2f}"
+        same = f"{row.identical}/{row.prompts}"
+        print(f"{row.name:<15}{row.budget:>7} {row.dtype:<10}{speed}{tau:>7}{expected:>10}{rest:>7}{same:>11}")
+
+
+def run_train(args: argparse.Namespace) -> int:
+    """Train a head, or go on where a stopped run was; print its folder."""
+    from ..engine.fetch import default_target_path, home
+    from ..training.recipe import train_head
+    from ..training.train import TrainPlan
+
+    chosen = {} if args.steps is None else {"steps": args.steps}
+    work = Path(args.work) if args.work else home() / "training"
+    train_head(
+        args.target or default_target_path(),
+        args.out,
+        work,
+        corpus=args.corpus,
+        plan=TrainPlan(seed=args.seed, **chosen),
+        progress=lambda stage, fraction: say(f"{fraction:4.0%} {stage}"),
+    )
+    print(args.out)
+    return 0

@@ -1,0 +1,40 @@
+"""Prompt files: a JSON object a line with ``turns`` (MT-bench's form) or ``text``; only the first turn is asked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from ..engine.prompts import PROMPTS, Prompt
+
+
+def read_prompts(path: str | None, limit: int | None = None) -> list[Prompt]:
+    """Prompts of a file, or the shipped ones where none is named; ``limit`` takes so many, evenly spread over the file.
+
+    Raises ``ValueError`` naming the line, what stands there and what is allowed, ``OSError`` for a file that cannot be read.
+    """
+    prompts = list(PROMPTS) if path is None else _parse(Path(path).read_text(encoding="utf-8"))
+    if not prompts:
+        raise ValueError(f"prompts: {path!r} holds none, at least one is needed")
+    if limit is None:
+        return prompts
+    if limit < 1:
+        raise ValueError(f"limit: {limit} given, allowed is a whole number from 1")
+    count = min(limit, len(prompts))
+    return [prompts[i * len(prompts) // count] for i in range(count)]
+
+
+def _parse(text: str) -> list[Prompt]:
+    return [_prompt(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+
+
+def _prompt(number: int, line: str) -> Prompt:
+    try:
+        entry = json.loads(line)
+        text = entry["turns"][0] if "turns" in entry else entry["text"]
+    except (json.JSONDecodeError, TypeError, KeyError, IndexError):
+        text = None
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f'prompts: line {number} holds {line[:40]!r}, allowed is {{"text": "..."}} or {{"turns": ["..."]}}')
+    name = str(entry.get("question_id", entry.get("name", number)))
+    return Prompt(name, text[:40], str(entry.get("category", entry.get("kind", "text"))), text)

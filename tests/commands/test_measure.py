@@ -1,0 +1,96 @@
+"""``calibrate``, ``bench decode`` and ``train`` on a tiny random Llama; prompt files; bad input in one line."""
+
+import json
+
+import pytest
+import torch
+
+from eagle_viz.commands import main
+from eagle_viz.commands.prompts import read_prompts
+from eagle_viz.engine.head import Head
+from eagle_viz.engine.target import Target
+from tests.engine.tiny import tiny_llama, tiny_tokenizer
+
+
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """Threads only wait for each other on a model this small."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("target")
+    tiny_llama().save_pretrained(place)
+    tiny_tokenizer().save_pretrained(place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def head(folder, tmp_path_factory):
+    place = tmp_path_factory.mktemp("head")
+    Head.random(Target.load(folder), draft_vocabulary=64).save(place)
+    return place
+
+
+def test_bench_decode_measures_each_way_and_all_are_lossless(capsys, folder, head):
+    options = f"--target {folder} --head {head} --limit 1 --max-new-tokens 6 --dtypes float32 --json"
+    assert main(["bench", "decode", *options.split()]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {"plain", "prompt_lookup", "chain", "eagle1", "eagle2"} <= {row["name"] for row in rows}
+    assert all(row["identical"] == row["prompts"] == 1 or row["widest_gap"] < 1e-4 for row in rows)
+
+
+def test_calibrate_live_finds_the_oracle_perfectly_calibrated(capsys, folder):
+    options = f"--target {folder} --drafter oracle --limit 2 --max-new-tokens 6 --budget 8 --json"
+    assert main(["calibrate", *options.split()]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["reliability"]["ece"] < 1e-6 and report["contexts"] > 0
+
+
+def test_calibrate_recorded_needs_no_model(capsys):
+    from eagle_viz.core.recording import shipped
+
+    files = [str(path) for name, path in shipped().items() if name.startswith("oracle")]
+    assert main(["calibrate", "--budget", "25", "--recordings", files[0]]) == 0
+    assert "ECE 0.0000" in capsys.readouterr().out
+
+
+def test_mt_bench_lines_and_plain_texts_are_read(tmp_path):
+    file = tmp_path / "prompts.jsonl"
+    file.write_text('{"question_id": 81, "category": "writing", "turns": ["One", "Two"]}\n\n{"text": "Three"}\n')
+    assert [(prompt.name, prompt.kind, prompt.text) for prompt in read_prompts(str(file))] == [
+        ("81", "writing", "One"),
+        ("3", "text", "Three"),
+    ]
+    assert [prompt.text for prompt in read_prompts(str(file), 1)] == ["One"]
+
+
+@pytest.mark.parametrize("line", ["nonsense", "[]", "{}", '{"turns": []}', '{"text": 3}', '{"text": " "}'])
+def test_a_bad_prompt_line_is_named(capsys, tmp_path, line):
+    file = tmp_path / "prompts.jsonl"
+    file.write_text('{"text": "fine"}\n' + line)
+    assert main(["bench", "decode", "--prompts", str(file)]) == 2
+    assert "prompts: line 2 holds" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options", ["calibrate --prompts /nowhere.jsonl", "calibrate --recordings /nowhere.npz", "calibrate --limit 0"]
+)
+def test_bad_options_exit_2_with_one_line(capsys, options):
+    assert main(options.split()) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_head_is_trained_from_nothing_by_one_command(capsys, folder, tmp_path):
+    """The whole way on a corpus of the tiny target's own, one step long: a head that loads comes out."""
+    from eagle_viz.training.corpus import CorpusPlan, build_corpus
+
+    plan = CorpusPlan(batches=1, batch=160, limit=6)
+    build_corpus(Target.load(folder), plan, tmp_path / "corpus", lambda stage, fraction: None).save(tmp_path / "c.npz")
+    options = f"--target {folder} --out {tmp_path / 'head'} --work {tmp_path / 'work'} --corpus {tmp_path / 'c.npz'} --steps 1"
+    assert main(["train", *options.split()]) == 0
+    assert Head.load(tmp_path / "head", Target.load(folder)) is not None
