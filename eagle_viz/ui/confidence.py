@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import streamlit as st
 
 from ..core import calibration
@@ -70,7 +72,8 @@ def _reliability(seen: calibration.Observations, aside: str) -> None:
             '<p class="quiet">Mean distance '
             f"of confidence from the target's own probability, {len(found.bins)} bins of equal count; against what was accepted "
             f"in these texts {found.ece_accepted:.3f}. {found.count} drafted tokens whose parent was accepted; bars are 95 % "
-            "intervals.</p>"
+            "intervals. The texts are greedy: they take only the target's first choice, so unlikely guesses are accepted less "
+            "often than their probability, and likely ones more often.</p>"
         )
         for name, groups, keys in (
             ("level", calibration.by_depth(seen), "level below the root"),
@@ -95,12 +98,13 @@ def _ladder(names: tuple[str, ...], settings: Settings, drafter: str) -> None:
         rungs = replays.ladder(names, settings.budget, settings.top_k, min(settings.max_depth, MAX_DEPTH), choice)
     titles = [f"{rung.title}  {LADDER_NOTE[rung.name]}" if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
     alt = "Accepted tokens a pass of each policy: by the target's probabilities, and promised by the drafter"
-    st.plotly_chart(figures.ladder(rungs, titles), theme=None, config=lab.CHART, key="rungs", alt=alt)
+    oracle = drafter == "oracle"
+    st.plotly_chart(figures.ladder(rungs, titles, accepted=not oracle), theme=None, config=lab.CHART, key="rungs", alt=alt)
     said = " Reported by the paper for Vicuna-7B on MT-bench, tau: 3.92, 4.39, 4.86, 4.98." if choice == "ablation" else ""
+    ticks = "" if oracle else "; ticks: accepted in the recorded greedy texts"
     st.html(
-        f'<p class="quiet">Mean over {rungs[0].contexts} recorded contexts, bonus not counted, drafted by {drafter}. '
-        "Bars: expected by the "
-        f"target's own probabilities; open rings: promised by the drafter; ticks: accepted in the recorded greedy texts.{said}</p>"
+        f'<p class="quiet">Mean over {rungs[0].contexts} recorded contexts, bonus not counted, drafted by {escape(drafter)}. Bars: '
+        f"expected by the target's own probabilities; rings: promised by the drafter{ticks}.{said}</p>"
     )
 
 

@@ -33,6 +33,12 @@ def _read_shipped(name: str) -> recording.Recording:
     return recording.read(shipped[name])
 
 
+def is_oracle(name: str) -> bool:
+    """Whether the target drafted for itself. Its first guess is then its own greedy token, so that greedy acceptance says nothing;
+    what its trees are worth is what sampling at temperature 1 would accept, the expected number."""
+    return read_recording(name).drafter == "oracle"
+
+
 def same_drafter(name: str) -> tuple[str, ...]:
     """Names of all recordings made by the same drafter as this one."""
     drafter = read_recording(name).drafter

@@ -7,7 +7,7 @@ import streamlit as st
 
 from ..core import calibration
 from ..core.policies import Draft
-from ..core.readout import draft_up_to
+from ..core.readout import cumulative, draft_up_to
 from ..core.replay import Pass, accepted_curve, kept_at, replay
 from .library import read_recording
 from .settings import USUAL_BUDGET
@@ -47,15 +47,15 @@ def ladder(names: tuple[str, ...], budget: int, top_k: int, max_depth: int, kind
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def accepted_at_every_budget(names: tuple[str, ...], key: PolicyKey) -> tuple[np.ndarray, np.ndarray]:
-    """Mean accepted tokens (bonus not counted) and draft passes at budgets 0, 1, ..., over all contexts; nested policies only."""
+def tokens_at_every_budget(names: tuple[str, ...], key: PolicyKey, expected: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Mean accepted (or ``expected``) tokens, bonus not counted, and draft passes at budgets 0, 1, ...; nested policies only."""
     if not key.policy().nested:
         raise ValueError(f"policy: {key.title} given, allowed is one whose trees grow with the budget")
     most = USUAL_BUDGET
     curves, passes = [], []
     for name in names:
         for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, most), strict=True):
-            curve = accepted_curve(cycle, draft)
+            curve = cumulative(draft) if expected else accepted_curve(cycle, draft)
             curves.append(np.pad(curve, (0, most + 1 - len(curve)), mode="edge"))
             passes.append(_passes_at_every_budget(draft, most))
     return np.mean(curves, axis=0), np.mean(passes, axis=0)

@@ -34,7 +34,7 @@ def _standing(cycle: RecordedCycle, tree: DraftTree, verdict) -> str:
         return f"not among the drafter's {len(guesses)} guesses"
     confidence = float(guesses.confidences[ranks[0]])
     worth = amount(float(tree.values[node]) * confidence)
-    return f"guess number {ranks[0] + 1} with confidence {amount(confidence)}: worth {worth}, not enough for this tree"
+    return f"guess number {ranks[0] + 1} with confidence {amount(confidence)}: worth {worth}, which this tree did not keep"
 
 
 def _word(token: int, texts: Mapping[int, str]) -> str:

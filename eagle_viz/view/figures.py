@@ -157,6 +157,14 @@ def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
             customdata=[group.count for group in groups],
             hovertemplate=f"{name} %{{y:.2f}} of %{{customdata}}<extra></extra>",
         )
+    figure.add_scatter(
+        x=[group.key for group in groups],
+        y=[group.target for group in groups],
+        mode="markers",
+        name="target's probability",
+        marker={"color": INK, "size": 7, "symbol": "diamond"},
+        hovertemplate="target's probability %{y:.2f}<extra></extra>",
+    )
     figure.update_layout(barmode="group", bargap=0.3, bargroupgap=0.08)
     figure.update_xaxes(dtick=1, title=title)
     return _calm(figure, height=180, bottom=44)
@@ -195,8 +203,8 @@ def speed_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tup
     return _calm(figure, height=320, bottom=44)
 
 
-def ladder(rungs: Sequence[Rung], titles: Sequence[str]) -> go.Figure:
-    """A bar a policy: expected accepted tokens by the target's probabilities; rings: promised by the drafter; ticks: accepted."""
+def ladder(rungs: Sequence[Rung], titles: Sequence[str], accepted: bool = True) -> go.Figure:
+    """Bars: expected accepted tokens by the target's probabilities; rings: promised by the drafter; ticks: ``accepted``."""
     figure = go.Figure()
     names = list(titles)
     figure.add_bar(
@@ -210,10 +218,8 @@ def ladder(rungs: Sequence[Rung], titles: Sequence[str]) -> go.Figure:
         insidetextanchor="start",
         hovertemplate="by the target %{x:.2f}<extra></extra>",
     )
-    for name, symbol, field in (
-        ("promised by the drafter", "circle-open", "expected"),
-        ("accepted in the texts", "line-ns", "accepted"),
-    ):
+    marks = [("promised by the drafter", "circle-open", "expected"), ("accepted in the texts", "line-ns", "accepted")]
+    for name, symbol, field in marks[: 1 + accepted]:
         figure.add_scatter(
             x=[getattr(rung, field) for rung in rungs],
             y=names,

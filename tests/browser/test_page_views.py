@@ -44,7 +44,8 @@ def test_the_answer_is_there_with_its_cycles_and_tau(view, name):
     )
     passes = [replay(cycle, EAGLE2(cycle.landscape, 25).tree) for cycle in rec.cycles]
     shown = page.get_by_test_id("tau-dynamic").inner_text()
-    assert f"{tau(passes)[1]:.2f}" in shown and f"{tau(passes)[0]:.2f}" in shown
+    assert f"{tau(passes)[0]:.2f}" in shown
+    assert rec.drafter == "oracle" or f"{tau(passes)[1]:.2f}" in shown
     assert page.errors == []
 
 

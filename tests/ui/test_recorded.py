@@ -54,7 +54,7 @@ def test_a_verdict_says_what_was_taken_and_where_the_targets_token_stood(recordi
     chain = POLICIES["chain"]()(cycle.landscape, 2).tree
     assert verdict_sentence(cycle, chain, TEXTS) == (
         "1 of 2 drafted tokens accepted: “⏎”. Then the target wrote “<b>”, "
-        "guess number 2 with confidence 0.25: worth 0.12, not enough for this tree."
+        "guess number 2 with confidence 0.25: worth 0.12, which this tree did not keep."
     )
     none = POLICIES["chain"]()(recording.cycles[1].landscape, 1).tree
     assert verdict_sentence(recording.cycles[1], none, TEXTS) == (

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from eagle_viz.core.calibration import Observations, Rung, by_depth, reliability
 from eagle_viz.core.population import population
 from eagle_viz.view import figures
 
@@ -59,3 +60,39 @@ def test_gains_are_in_percent_and_the_current_sharpness_is_labelled():
 def test_one_look(figure):
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
     assert set().union(*map(inks, figure.data)) <= {figures.GRAY, figures.BLUE, figures.INK}
+
+
+OBSERVED = Observations(
+    confidence=np.array([0.1, 0.2, 0.8, 0.9]),
+    target=np.array([0.1, 0.1, 0.7, 1.0]),
+    accepted=np.array([False, False, True, True]),
+    depth=np.array([1, 1, 1, 2]),
+    rank=np.array([1, 2, 0, 0]),
+)
+
+
+def test_the_reliability_diagram_shows_each_bin_with_its_interval():
+    found = reliability(OBSERVED, bins=2)
+    dots = next(trace for trace in figures.reliability(found).data if trace.name == "accepted")
+    assert list(dots.y) == [0.0, 1.0] and list(dots.customdata) == [2, 2]
+    np.testing.assert_allclose(np.array(dots.y) - dots.error_y.arrayminus, [b.low for b in found.bins])
+    np.testing.assert_allclose(np.array(dots.y) + dots.error_y.array, [b.high for b in found.bins])
+
+
+def test_acceptance_by_level_is_the_groups_means():
+    figure = figures.acceptance_by(by_depth(OBSERVED), "level")
+    confidence, accepted, target = figure.data
+    assert list(confidence.x) == [1, 2] and accepted.y[1] == 1.0 and accepted.customdata[0] == 3
+    np.testing.assert_allclose(target.y, [0.3, 1.0])
+
+
+def test_the_ladder_leaves_out_what_was_not_measured():
+    rungs = [Rung("eagle1", "EAGLE-1", 2.0, 1.8, 1.9, 5, 3), Rung("eagle2", "EAGLE-2", 2.5, 2.2, float("nan"), 6, 3)]
+    names = [trace.name for trace in figures.ladder(rungs, ["a", "b"], accepted=False).data]
+    assert names == ["by the target", "promised by the drafter"]
+    assert list(figures.ladder(rungs, ["a", "b"]).data[0].x) == [1.8, 2.2]
+
+
+def test_the_speed_curve_names_each_best_budget():
+    figure = figures.speed_curve(np.array([1, 1.5, 1.2]), np.array([1, 1.3, 1.6]), 1, ("A", "B"))
+    assert [trace.text[0] for trace in figure.data if trace.text] == ["best: 1", "best: 2"]
