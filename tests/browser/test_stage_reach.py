@@ -55,6 +55,9 @@ def test_keys_are_inert_while_typing_and_when_another_control_has_the_focus(stag
     page.get_by_role("button", name="preset").focus()
     page.keyboard.press("ArrowLeft")
     assert read(page)["step"] == "6"
+    page.mouse.click(1270, 300)
+    page.keyboard.press("ArrowLeft")
+    assert read(page)["step"] == "5"
     part(page, "stage-budget").focus()
     page.keyboard.press("ArrowLeft")
     assert (read(page)["budget"], read(page)["step"]) == ("11", "11")

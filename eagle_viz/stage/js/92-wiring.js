@@ -138,8 +138,10 @@ function pressKey(stage, event) {
   move();
 }
 
+// A scrolling frame around the stage takes the focus of any click beside a control, and is none itself.
 function isBusy(stage, element, key) {
-  if (!element || element === document.body) return false;
+  const frame = stage.root.getRootNode().host ?? stage.root;
+  if (!element || element.contains(frame)) return false;
   if (!stage.root.contains(element)) return true;
   if (element.tagName === "BUTTON") return key === " ";
   return element !== stage.root;
