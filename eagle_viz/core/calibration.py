@@ -221,12 +221,14 @@ def best_first_gaps(candidates: Mapping[Path, Candidates], budget: int, max_dept
     (by the target's probabilities instead of the drafter's confidences with ``by_target``).
     """
     values: dict[Path, float] = {ROOT: 1.0}
-    for path in sorted(candidates, key=len):
+    for path in sorted((path for path in candidates if len(path) < max_depth), key=len):
         row = candidates[path].target_probabilities if by_target else candidates[path].confidences
-        values.update(((*path, rank), values[path] * float(price)) for rank, price in enumerate(row))
-    kept = [path for path in values if 1 <= len(path) <= max_depth]
-    best = sorted(kept, key=lambda path: rank_order(values[path], path))[:budget]
-    return [path for path in best if path not in candidates and len(path) < max_depth]
+        value = values[path]
+        values.update(((*path, rank), value * price) for rank, price in enumerate(row.tolist()))
+    del values[ROOT]
+    least = sorted(values.values(), reverse=True)[:budget][-1]
+    best = sorted((path for path, value in values.items() if value >= least), key=lambda path: rank_order(values[path], path))
+    return [path for path in best[:budget] if path not in candidates and len(path) < max_depth]
 
 
 @dataclass(frozen=True)

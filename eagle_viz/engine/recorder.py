@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 import torch
 
 from eagle_viz.core.calibration import best_first_gaps
-from eagle_viz.core.landscape import AverageTable, Candidates, Landscape, RecordedLandscape
-from eagle_viz.core.policies import BestStatic, Chain, Eagle1, Eagle2, MaxSweep, Policy
+from eagle_viz.core.landscape import Candidates, Landscape, RecordedLandscape
+from eagle_viz.core.policies import BestStatic, Chain, Eagle1, Eagle2
 from eagle_viz.core.policies.base import Scout
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.recording import (
@@ -28,15 +28,17 @@ from eagle_viz.engine.target import Target
 Expanded = Mapping[Path, Candidates]
 """What is known below one root: the candidates of every expanded path."""
 
-TAIL = 32
+TAIL = 16
 """Tokens read beyond the answer, so that a deep tree near its end still meets the target's own continuation."""
-
+CHAIN_DEPTH = 64
+"""Levels that the chain is recorded to; beyond, its value is nothing and its cost is not."""
+ORACLE_BUDGET = 64
+"""Budget up to which best-first by the target's own probabilities (a ladder's last rung) is recorded."""
 BEAMS = (
     *(Eagle2(top_k=width, max_depth=MAX_DEPTH) for width in range(1, TOP_K + 1)),
     Eagle2(top_k=TOP_K, max_depth=MAX_DEPTH, expand_by="confidence"),
 )
-FIXED: tuple[Policy, ...] = (Eagle1(), MaxSweep())
-"""What a page may run on a recording, as wide as it gets; chain, best-first and best_static are seen to separately."""
+"""Every EAGLE-2 that a page may run on a recording, as deep as it gets."""
 
 
 def standard_contest(budget: int = 25) -> Contest:
@@ -84,11 +86,13 @@ def _first_draft(
         cycles.append(cycle)
         report(Progress(prompt.name, "generate", len(run.tokens), limit))
     tokens = [*run.prompt, *run.tokens, *_tail(target, run)]
+    if not cycles:
+        raise ValueError(f"prompt: the answer to {prompt.name!r} is over before its first cycle, so there is nothing to record")
     cycles = evenly(cycles, contexts)
     roots = [cycle.position for cycle in cycles]
     known = []
-    for found in explore(target, drafter, tokens, roots, expand_all):
-        known.append(found)
+    for context in contexts_of(target, drafter, tokens, roots):
+        known.append(expand_all(*context))
         report(Progress(prompt.name, "record", len(known), len(roots)))
     texts = token_texts(target, known)
     landscapes = [RecordedLandscape(found, tokens[root], texts) for found, root in zip(known, roots, strict=True)]
@@ -144,8 +148,11 @@ def _with_average(target: Target, drafter: Drafter, one: Recording, others: Sequ
         return one
     report(Progress(one.name, "average", 0, 1))
     roots = [cycle.position for cycle in one.cycles]
-    shapes = explore(target, drafter, one.tokens, roots, expand_best_static(average))
-    known = [wider(cycle.landscape.candidates, found) for found, cycle in zip(shapes, one.cycles, strict=True)]
+    known = []
+    for cycle, (reader, landscape) in zip(one.cycles, contexts_of(target, drafter, one.tokens, roots), strict=True):
+        draft_up_to(BestStatic(average=average), landscape, MAX_BUDGET)
+        held = {path: row for path, row in cycle.landscape.candidates.items() if len(row) == TOP_K}
+        known.append({**cycle.landscape.candidates, **priced(reader, landscape, held)})
     texts = {**one.texts, **token_texts(target, known)}
     cycles = tuple(
         replace(cycle, landscape=RecordedLandscape(found, cycle.landscape.root_token, texts, average))
@@ -154,43 +161,36 @@ def _with_average(target: Target, drafter: Drafter, one: Recording, others: Sequ
     return replace(one, cycles=cycles, texts=texts, average=average)
 
 
-def wider(known: Expanded, found: Expanded) -> dict[Path, Candidates]:
-    """Both together; where both know a node, the one with more candidates, `known` if alike."""
-    both = {path: row for path, row in known.items() if path not in found or len(row) >= len(found[path])}
-    return {**found, **both}
-
-
 # -- drafting a known text again ---------------------------------------------------------------------------------------
 
 
-Finish = Callable[[Reader, DraftedLandscape], dict[Path, Candidates]]
-
-
-def explore(
-    target: Target, drafter: Drafter, tokens: Sequence[int], roots: Sequence[int], finish: Finish
-) -> Iterator[dict[Path, Candidates]]:
-    """For each root (rising indices in `tokens`) what `finish` expands below it, with the target's probabilities."""
+def contexts_of(
+    target: Target, drafter: Drafter, tokens: Sequence[int], roots: Sequence[int]
+) -> Iterator[tuple[Reader, DraftedLandscape]]:
+    """Read a known text again: at each root (rising indices in `tokens`) the open landscape below it."""
     reader = Reader(target, drafter, tokens[: roots[0]], len(tokens) - roots[0], MAX_BUDGET)
     reader.start(tokens[roots[0]])
     for before, root in zip([roots[0], *roots], roots, strict=False):
         reader.extend(tokens[before + 1 : root + 1])
         landscape = reader.landscape()
-        yield finish(reader, landscape)
+        yield reader, landscape
         landscape.close()
 
 
 def expand_all(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candidates]:
     """What every shipped policy expands, best-first also by the target's price: everything with the target's probabilities.
 
-    Nodes that only the chain expands keep only their first candidate, which is all that it looks at.
+    Below the deepest level of the others only the chain goes on, and there only its first candidate is kept.
     """
     expand_beams(landscape, BEAMS)
-    for policy in FIXED:
-        draft_up_to(policy, landscape, MAX_BUDGET)
-    known = close_over(reader, landscape)
-    draft_up_to(Chain(), landscape, MAX_BUDGET)
-    chain = priced(reader, landscape.expanded, landscape.root_token, known)
-    return known | {path: first_only(found) for path, found in chain.items()}
+    expand_levels(landscape, MAX_BUDGET)
+    draft_up_to(Eagle1(), landscape, MAX_BUDGET)
+    while gaps := best_first_gaps(landscape.expanded, MAX_BUDGET, MAX_DEPTH):
+        landscape.expand(gaps)
+    wanted = set(landscape.expanded)
+    draft_up_to(Chain(), landscape, CHAIN_DEPTH)
+    known = close_by_target(reader, landscape, priced(reader, landscape, {}))
+    return {path: row if path in wanted or len(path) < MAX_DEPTH else first_only(row) for path, row in known.items()}
 
 
 def first_only(row: Candidates) -> Candidates:
@@ -199,28 +199,21 @@ def first_only(row: Candidates) -> Candidates:
     return Candidates(row.tokens[:1], row.confidences[:1], None if target is None else target[:1])
 
 
-def close_over(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candidates]:
-    """Expand until best-first finds all it asks for, by either price; everything expanded so far, with the target's
-    probabilities.
-    """
-    known: dict[Path, Candidates] = {}
-    while True:
-        while gaps := best_first_gaps(landscape.expanded, MAX_BUDGET, MAX_DEPTH):
-            landscape.expand(gaps)
-        known |= priced(reader, landscape.expanded, landscape.root_token, known)
-        gaps = best_first_gaps(known, MAX_BUDGET, MAX_DEPTH, by_target=True)
-        if not gaps:
-            return known
+def close_by_target(reader: Reader, landscape: DraftedLandscape, known: dict[Path, Candidates]) -> dict[Path, Candidates]:
+    """Expand until best-first by the target's own probabilities finds all it asks for, up to the ladder's budget."""
+    while gaps := best_first_gaps(known, ORACLE_BUDGET, MAX_DEPTH, by_target=True):
         landscape.expand(gaps)
+        known = known | priced(reader, landscape, known)
+    return known
 
 
-def priced(reader: Reader, expanded: Expanded, root_token: int, known: Expanded) -> dict[Path, Candidates]:
-    """The expanded nodes that are not `known` yet, their candidates with the target's probabilities: one pass, then forgotten."""
-    fresh = {path: found for path, found in expanded.items() if path not in known}
+def priced(reader: Reader, landscape: DraftedLandscape, known: Expanded) -> dict[Path, Candidates]:
+    """Expanded nodes that are not `known` yet, their candidates with the target's probabilities: one pass, then forgotten."""
+    fresh = {path: found for path, found in landscape.expanded.items() if path not in known}
     unpriced = [path for path, found in fresh.items() if found.target_probabilities is None]
     if unpriced:
         start = reader.cache.length
-        tree = tree_of(unpriced, expanded, root_token)
+        tree = tree_of(unpriced, landscape.expanded, landscape.root_token)
         fresh |= with_target(fresh, tree, reader.verify(tree).logits)
         reader.cache.keep(start, [])
     return fresh
@@ -247,14 +240,11 @@ def expand_beams(landscape: Landscape, policies: Sequence[Eagle2]) -> None:
         ]
 
 
-def expand_best_static(average: AverageTable) -> Finish:
-    """What the best static shape for one average expands."""
-
-    def finish(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candidates]:
-        draft_up_to(BestStatic(average=average), landscape, MAX_BUDGET)
-        return priced(reader, landscape.expanded, landscape.root_token, {})
-
-    return finish
+def expand_levels(landscape: Landscape, budget: int) -> None:
+    """Expand whole levels until `budget` nodes are scored, as `max_sweep` does."""
+    scout, frontier = Scout(landscape), [ROOT]
+    while len(scout.nodes) < budget:
+        frontier = scout.expand(frontier)
 
 
 # -- texts -------------------------------------------------------------------------------------------------------------
@@ -268,8 +258,9 @@ def token_texts(target: Target, known: Sequence[Expanded]) -> dict[int, str]:
 
 
 def pieces(target: Target, tokens: Sequence[int]) -> tuple[str, ...]:
-    """The text that each token adds; joined, they are the decoded text. A character cut between tokens belongs to the last of
-    them.
+    """The text that each token adds; joined they are the decoded text.
+
+    A character that is cut between tokens belongs to the last of them.
     """
     added, shown = [], ""
     for count in range(1, len(tokens) + 1):

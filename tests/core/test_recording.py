@@ -284,7 +284,8 @@ def test_every_shipped_recording_answers_for_what_it_promises():
         found = read(path)
         assert "".join(found.pieces[: found.answer_length]) == found.answer and found.average is not None
         for cycle in found.cycles[:1]:
-            fixed = [POLICIES[name]() for name in ("chain", "eagle1", "best_static")]
+            assert POLICIES["chain"]()(cycle.landscape, 64).tree.budget == 64
+            fixed = [POLICIES[name]() for name in ("eagle1", "best_static")]
             for policy in (*fixed, POLICIES["best_first"](max_depth=12)):
                 assert policy(cycle.landscape, 128).tree.budget == 128
             for top_k in (4, 10):

@@ -10,7 +10,7 @@ from eagle_viz.engine.drafted import HeadDrafter, OracleDrafter
 from eagle_viz.engine.generation import Reader, Settings, plain
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.prompts import PROMPTS, Prompt
-from eagle_viz.engine.recorder import TAIL, evenly, pieces, record, standard_contest
+from eagle_viz.engine.recorder import CHAIN_DEPTH, TAIL, evenly, pieces, record, standard_contest
 
 TWO = (Prompt("one", "One", "fact", "w7 w9"), Prompt("two", "Two", "list", "w50 w8 w20"))
 
@@ -25,12 +25,13 @@ def recordings(request, tiny_target, tmp_path_factory):
 
 
 def test_every_policy_finds_all_it_asks_for_at_every_budget(recordings):
-    policies = [POLICIES[name]() for name in ("chain", "eagle1", "best_static", "max_sweep")]
+    policies = [POLICIES[name]() for name in ("eagle1", "best_static", "max_sweep")]
     policies += [POLICIES["best_first"](max_depth=depth) for depth in (3, 12)]
     policies += [POLICIES["eagle2"](top_k=k, max_depth=d) for k in (7, 10) for d in (6, 12)]
     for cycle in (cycle for one in recordings for cycle in one.cycles):
         for budget in (1, 25, 59, MAX_BUDGET):
             assert all(policy(cycle.landscape, budget).tree.budget == budget for policy in policies)
+        assert POLICIES["chain"]()(cycle.landscape, CHAIN_DEPTH).tree.depth == CHAIN_DEPTH
 
 
 def test_live_verdicts_are_what_a_replay_gives(recordings):
