@@ -149,7 +149,7 @@ def players(tmp_path_factory) -> Callable[..., str]:
         key = (budget, step, *sorted(of.items()))
         if key not in written:
             written[key] = tmp_path_factory.mktemp("player") / "player.html"
-            written[key].write_text(player_html(trace_of(tier=128, **of), budget=budget, step=step), encoding="utf-8")
+            written[key].write_text(player_html(trace_of(**{"tier": 128} | of), budget=budget, step=step), encoding="utf-8")
         return written[key].as_uri()
 
     return player

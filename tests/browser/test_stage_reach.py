@@ -270,6 +270,15 @@ def test_labels_never_overlap_at_60_nodes_and_more_of_them_appear_when_zoomed(dr
     assert zoomed["pairs"] == [] and zoomed["count"] > fitted["count"]
 
 
+def test_labels_are_there_at_every_budget_of_a_policy_that_chooses_anew_at_each(drawn):
+    page = drawn(budget=25, static="max_sweep", dynamic="best_first", tier=32)
+    visible = """return [...root.querySelectorAll('[data-tree=static] .value')]
+      .filter((e) => getComputedStyle(e).visibility === 'visible').length"""
+    for budget in (25, 20, 9):
+        drag_to(page, "stage-budget", budget)
+        assert inside(page, visible) >= 0.7 * budget
+
+
 def test_tokens_show_their_white_space_keep_markup_inert_and_are_cut_with_the_rest_on_hover(drawn):
     page = drawn(budget=6, source="real", static="chain", dynamic="best_first")
     texts = inside(page, "return [...root.querySelectorAll('[data-tree=dynamic] .token')].map((e) => e.textContent)")

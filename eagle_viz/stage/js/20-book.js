@@ -28,6 +28,11 @@ function makePage(book, reveal) {
   return { ...reveal, at };
 }
 
+// Every node that a side reveals at any budget.
+function keptBy(book, side) {
+  return [...new Set(Object.values(book.trace.sides[side].reveals).flatMap((reveal) => reveal.order))];
+}
+
 function serves(book, budget) {
   return budget <= book.trace.tier && SIDES.every((side) => pageOf(book, side, budget));
 }

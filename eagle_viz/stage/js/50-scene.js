@@ -36,7 +36,7 @@ function stock(scene, book, kept) {
   for (const node of kept) {
     const { path } = book.nodes[node];
     if (!scene.items.has(path)) scene.items.set(path, makeItem(scene, path));
-    dress(scene.items.get(path), book, node, scene.side);
+    dress(scene.items.get(path), book, node);
   }
   scene.codes.clear();
   scene.book = book;
@@ -67,7 +67,7 @@ function discard(scene, path, item) {
   scene.items.delete(path);
 }
 
-function dress(item, book, node, side) {
+function dress(item, book, node) {
   const { path, value, shown, depth, text, odds } = book.nodes[node];
   const tone = Math.sqrt(value);
   item.node = node;
@@ -83,7 +83,6 @@ function dress(item, book, node, side) {
   item.group.style.setProperty("--tone", (0.14 + 0.72 * tone).toFixed(3));
   item.edge.style.setProperty("--tone", (0.28 + 0.6 * tone).toFixed(3));
   item.edge.style.setProperty("--width", (1 + 3 * value).toFixed(2));
-  item.side = side;
 }
 
 // Put every element where the picture says, at once or gliding from where it is.

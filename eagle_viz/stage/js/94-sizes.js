@@ -37,10 +37,11 @@ function hasPool(stage) {
   return Boolean(layoutOf(stage.book, stage.budget, false).pool);
 }
 
+// One placement serves every budget of the tier: in reveal order, or by value where each budget reveals nodes of its own.
 function labelsFor(stage, side, picture) {
-  const { order } = pageOf(stage.book, side, stage.budget);
-  const parents = new Set(
-    order.filter((node) => picture.places.has(node)).map((node) => stage.book.nodes[node].parent),
-  );
+  const { nodes, trace } = stage.book;
+  const byValue = () => keptBy(stage.book, side).sort((a, b) => nodes[b].value - nodes[a].value);
+  const order = trace.sides[side].nested ? pageOf(stage.book, side, stage.budget).order : byValue();
+  const parents = new Set(order.filter((node) => picture.places.has(node)).map((node) => nodes[node].parent));
   return placeLabels(stage.book, order, picture, (node) => !parents.has(node));
 }

@@ -10,7 +10,7 @@ function receive(stage, data) {
   if (data.command.serial !== stage.command) obey(stage, data.command);
   keepInside(stage);
   dressStage(stage);
-  if (isNew) for (const side of SIDES) stock(stage.scenes[side], stage.book, keptBy(stage, side));
+  if (isNew) for (const side of SIDES) stock(stage.scenes[side], stage.book, keptBy(stage.book, side));
   const moved = isNew || before.tier !== tierOf(stage.book, stage.budget) || before.mode !== stage.mode;
   if (stage.scenes.static.size.width > 1 && moved) arrangeStage(stage, Boolean(before.book));
   else resize(stage);
@@ -42,20 +42,10 @@ function obey(stage, command) {
 function keepInside(stage) {
   const most = stage.book.trace.tier;
   if (stage.budget > most) stage.budget = most;
-  if (!serves(stage.book, stage.budget))
-    stage.budget = Math.max(
-      ...Object.keys(stage.book.trace.sides.static.reveals)
-        .concat(Object.keys(stage.book.trace.sides.dynamic.reveals))
-        .map(Number)
-        .filter(Number.isFinite),
-    );
+  while (stage.budget > 1 && !serves(stage.book, stage.budget)) stage.budget -= 1;
   stage.step = Math.min(stage.step, stage.budget);
   if (!stage.book.trace.phases.length && stage.mode === "phases") stage.layer = 0;
   stage.turn = Math.min(stage.turn, verdictLength(stage));
-}
-
-function keptBy(stage, side) {
-  return [...new Set(Object.values(stage.book.trace.sides[side].reveals).flatMap((reveal) => reveal.order))];
 }
 
 function dressStage(stage) {
