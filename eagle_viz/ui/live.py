@@ -17,6 +17,7 @@ from ..core.recording import Recording
 if TYPE_CHECKING:
     from ..engine.drafted import Drafter
     from ..engine.generation import Contest
+    from ..engine.head import Head
     from ..engine.target import Target
 
 DESERTED = 60.0
@@ -27,7 +28,7 @@ DRAFTERS = {"head": "the trained EAGLE head", "oracle": "the target itself (slow
 
 @dataclass(frozen=True)
 class Request:
-    """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 leads with ``budget`` nodes, EAGLE-1's shape runs beside it."""
+    """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 drafts ``budget`` nodes a pass."""
 
     prompt: str
     drafter: str
@@ -124,13 +125,10 @@ def _generate(live: Live, request: Request) -> None:
 
     live.say("loading the model")
     target, drafter = load(request.drafter)
-    contest: Contest = {
-        "eagle2": (Eagle2(top_k=request.top_k, max_depth=request.max_depth), request.budget),
-        "eagle1": (Eagle1(), request.budget),
-    }
+    leader = {"eagle2": (Eagle2(top_k=request.top_k, max_depth=request.max_depth), request.budget)}
     live.say("reading the prompt")
     began = perf_counter()
-    run = generate(target, drafter, request.prompt, contest, Settings(request.limit, probabilities=False))
+    run = generate(target, drafter, request.prompt, leader, Settings(request.limit, probabilities=False))
     for cycle in run:
         accepted = cycle.verdicts[cycle.leader].accept_length
         kinds = ["accepted"] * accepted + ["bonus"]
@@ -138,10 +136,9 @@ def _generate(live: Live, request: Request) -> None:
         live.say(f"pass {run.passes}", len(run.tokens) / request.limit)
     seconds = perf_counter() - began
     live.numbers |= {"tokens": len(run.tokens), "speed": len(run.tokens) / seconds, "passes": run.passes}
-    live.numbers |= {f"tau {name}": run.tau(name) for name in contest}
-    live.numbers |= {f"expected {name}": run.expected_tau(name) for name in contest}
+    live.numbers |= {"tau": run.tau(), "expected": run.expected_tau()}
     _compare_plain(live, target, run)
-    _record(live, request, target, drafter, contest)
+    _record(live, request, target, drafter, leader | {"eagle1": (Eagle1(), request.budget)})
 
 
 def _compare_plain(live: Live, target: Target, run) -> None:
@@ -174,21 +171,29 @@ def _record(live: Live, request: Request, target: Target, drafter: Drafter, cont
     live.recording = made[0]
 
 
-@lru_cache(maxsize=2)
 def load(drafter: str) -> tuple[Target, Drafter]:
-    """Target and drafter in float32, loaded once; raises ``ValueError`` where one is missing, saying how to get it."""
-    import torch
-
+    """The target in float32 and a drafter of this run's own (it carries a cache); raises ``ValueError`` where a part is missing."""
     from ..engine.drafted import HeadDrafter, OracleDrafter
+
+    if drafter == "oracle":
+        return _target(), OracleDrafter(_target())
+    if not heads():
+        raise ValueError("head: none is shipped in models/ yet; choose the target itself as drafter")
+    return _target(), HeadDrafter(_head(heads()[0]), name=heads()[0].name)
+
+
+@lru_cache(maxsize=1)
+def _target() -> Target:
     from ..engine.fetch import default_target_path, is_fetched
-    from ..engine.head import Head
     from ..engine.target import Target
 
     if not is_fetched():
         raise ValueError("target: its weights are not here yet; fetch them first (93 MB)")
-    target = Target.load(default_target_path(), torch.float32)
-    if drafter == "oracle":
-        return target, OracleDrafter(target)
-    if not heads():
-        raise ValueError("head: none is shipped in models/ yet; choose the target itself as drafter")
-    return target, HeadDrafter(Head.load(heads()[0], target), name=heads()[0].name)
+    return Target.load(default_target_path())
+
+
+@lru_cache(maxsize=1)
+def _head(folder: Path) -> Head:
+    from ..engine.head import Head
+
+    return Head.load(folder, _target())

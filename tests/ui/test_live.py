@@ -5,13 +5,14 @@ import time
 
 import pytest
 
+from eagle_viz.ui import live as live_module
 from eagle_viz.ui.live import Live, Request, Stopped, _guarded, load
 
 REQUEST = Request("Hello", "oracle", 16, 25, 10, 6)
 
 
-def finished(live):
-    deadline = time.monotonic() + 10
+def finished(live, seconds=10):
+    deadline = time.monotonic() + seconds
     while not live.finished and time.monotonic() < deadline:
         time.sleep(0.01)
     return live
@@ -55,5 +56,22 @@ def test_a_failure_is_one_sentence(error):
 
 def test_without_weights_it_says_how_to_get_them(monkeypatch, tmp_path):
     monkeypatch.setenv("EAGLE_VIZ_HOME", str(tmp_path))
+    live_module._target.cache_clear()
     with pytest.raises(ValueError, match="fetch them first"):
         load("oracle")
+
+
+def test_a_run_streams_its_tokens_compares_with_plain_decoding_and_ends_as_a_recording(monkeypatch):
+    pytest.importorskip("torch")
+    from eagle_viz.engine.drafted import OracleDrafter
+    from tests.engine.tiny import tiny_target
+
+    target = tiny_target()
+    monkeypatch.setattr(live_module, "load", lambda drafter: (target, OracleDrafter(target)))
+    live = live_module.start(Request("a b c", "oracle", 12, 10, 4, 4))
+    finished(live, seconds=120)
+    assert live.error is None and live.stage == "done"
+    assert live.numbers["same"] == "identical to plain decoding"
+    assert len(live.tokens) + 1 == live.numbers["tokens"] <= 12
+    assert {kind for _, kind in live.tokens} <= {"accepted", "bonus"}
+    assert live.recording.answer_length == live.numbers["tokens"] and "live-" in live.recording.name
