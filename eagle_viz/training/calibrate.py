@@ -1,7 +1,8 @@
 """Making a head's confidences mean what they say: one temperature per depth, and a row for all other tokens.
 
-The draft vocabulary leaves tokens out, and a young head is too sure of itself, more so the deeper it drafts. Both are
-mended after training, on held-out answers, without touching what the head has learned: its order of candidates stays.
+The draft vocabulary leaves tokens out, and a young head is too sure of itself where the text is unlike its corpus. Both
+are mended after training, on answers to prompts of other kinds (`unseen.py`), without touching what the head has learned:
+its order of candidates stays.
 Symbols: N rows, D draft vocabulary, H hidden.
 """
 
@@ -14,15 +15,28 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from eagle_viz.engine.checkpoint import HeadCheckpoint
+from eagle_viz.engine.target import Target
+from eagle_viz.training.corpus import TEMPERATURES, Corpus
 from eagle_viz.training.data import make_batch
+from eagle_viz.training.features import corpus_features
+from eagle_viz.training.sampler import Answer, sample_batch
 from eagle_viz.training.train import Trainer
+from eagle_viz.training.unseen import PROMPTS
 
 BINS = 15
 
 
 @dataclass(frozen=True)
+class Unseen:
+    """Answers that the head was not trained on, with the target's features at their tokens."""
+
+    corpus: Corpus
+    features: Tensor
+
+
+@dataclass(frozen=True)
 class HeldOut:
-    """What the head guesses at one depth on held-out rows: guesses [N, H], and the target's truth [N, D + 1].
+    """What the head guesses at one depth on unseen rows: guesses [N, H], and the target's truth [N, D + 1].
 
     The last column of `truth` is the probability of all tokens outside the draft vocabulary together.
     """
@@ -31,14 +45,24 @@ class HeldOut:
     truth: Tensor
 
 
+def unseen_answers(target: Target, limit: int = 160, seed: int = 7) -> Unseen:
+    """Answers of at most `limit` tokens to the prompts of `unseen.py` at every temperature of the corpus."""
+    prompts = [target.encode_chat(p) for p in PROMPTS for _ in TEMPERATURES]
+    temperatures = list(TEMPERATURES) * len(PROMPTS)
+    answers = sample_batch(target, prompts, temperatures, limit, seed)
+    triples = zip(prompts, answers, temperatures, strict=True)
+    corpus = Corpus.of([Answer(tuple(p), tuple(a), t) for p, a, t in triples])
+    return Unseen(corpus, corpus_features(target, corpus))
+
+
 @torch.no_grad()
-def held_out_rows(trainer: Trainer, answers: np.ndarray, depths: int, rows: int) -> list[HeldOut]:
+def held_out_rows(trainer: Trainer, unseen: Unseen, answers: np.ndarray, depths: int, rows: int) -> list[HeldOut]:
     """About `rows` evenly spaced rows of these answers, for each depth 1 .. `depths`."""
     head = trainer.head()
     guesses: list[list[Tensor]] = [[] for _ in range(depths)]
     wanted = []
     for part in np.array_split(answers, max(1, len(answers) // trainer.plan.batch)):
-        batch = make_batch(trainer.target, trainer.corpus, trainer.features, part)
+        batch = make_batch(trainer.target, unseen.corpus, unseen.features, part)
         for depth, guess in enumerate(head.guesses(batch.embedded, batch.features, depths)):
             guesses[depth].append(guess.flatten(0, 1)[batch.rows].float())
         wanted.append(batch.wanted)
@@ -72,12 +96,14 @@ class _Fit(torch.nn.Module):
         return torch.cat([inside, other[:, None]], dim=-1) / self.log_temperature[depth].exp()
 
 
-def calibrate(trainer: Trainer, depths: int = 6, rows: int = 1500, iterations: int = 40) -> HeadCheckpoint:
-    """The trainer's head with temperatures and the `other` row fitted on every other of its held-out answers.
+def calibrate(
+    trainer: Trainer, unseen: Unseen, depths: int = 6, rows: int = 600, iterations: int = 25
+) -> HeadCheckpoint:
+    """The trainer's head with temperatures and the `other` row fitted on every other one of these answers.
 
     Minimises the cross-entropy to the target's distribution over draft vocabulary and rest, all depths together.
     """
-    sample = held_out_rows(trainer, trainer.held_out[::2], depths, rows)
+    sample = held_out_rows(trainer, unseen, np.arange(0, len(unseen.corpus), 2), depths, rows)
     lm_head = trainer.lm_head.float()
     inside = [F.linear(held.guesses, lm_head) for held in sample]
     fit = _Fit(depths, trainer.target.hidden)
@@ -109,13 +135,15 @@ def _with_fit(checkpoint: HeadCheckpoint, fit: _Fit) -> HeadCheckpoint:
 
 
 @torch.no_grad()
-def calibration_error(trainer: Trainer, checkpoint: HeadCheckpoint, depths: int = 6, rows: int = 1500) -> Mapping:
-    """ECE of the ten best candidates on the other half of the held-out answers: by depth, and all depths together.
+def calibration_error(
+    trainer: Trainer, unseen: Unseen, checkpoint: HeadCheckpoint, depths: int = 6, rows: int = 600
+) -> Mapping:
+    """ECE of the ten best candidates on the answers that `calibrate` leaves out: by depth, and all depths together.
 
     15 bins of equal count, |mean confidence - mean target probability| weighted by count; no tree is drawn here, every
     candidate of every row counts.
     """
-    sample = held_out_rows(trainer, trainer.held_out[1::2], depths, rows)
+    sample = held_out_rows(trainer, unseen, np.arange(1, len(unseen.corpus), 2), depths, rows)
     head = torch.cat([trainer.lm_head.float(), checkpoint.tensors["other.weight"].float()])
     bias = torch.zeros(len(head))
     bias[-1] = checkpoint.tensors["other.bias"].float()[0]

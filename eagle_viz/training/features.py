@@ -67,6 +67,16 @@ def features_of(body: Llama, sequences: list[np.ndarray]) -> list[Tensor]:
     return [f[: len(ids)] for f, ids in zip(features, sequences, strict=True)]
 
 
+def corpus_features(target: Target, corpus: Corpus, budget: int = 4096) -> Tensor:
+    """The features of a small corpus in memory, [tokens, H] bfloat16."""
+    out = torch.empty(len(corpus.tokens), target.hidden, dtype=torch.bfloat16)
+    for batch in length_batches(corpus, budget):
+        rows = features_of(target.body, [corpus.sequence(i) for i in batch])
+        for index, features in zip(batch, rows, strict=True):
+            out[corpus.starts[index] : corpus.starts[index + 1]] = features
+    return out
+
+
 def compute_features(
     target: Target, corpus: Corpus, path: Path, progress: Callable[[str, float], None], budget: int = 8192
 ) -> FeatureStore:

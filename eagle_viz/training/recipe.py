@@ -7,7 +7,7 @@ import torch
 
 from eagle_viz.engine.checkpoint import HeadCheckpoint, write_head
 from eagle_viz.engine.target import Target
-from eagle_viz.training.calibrate import calibrate
+from eagle_viz.training.calibrate import calibrate, unseen_answers
 from eagle_viz.training.corpus import Corpus, CorpusPlan, build_corpus
 from eagle_viz.training.features import compute_features
 from eagle_viz.training.train import Trainer, TrainPlan, train
@@ -39,6 +39,6 @@ def train_head(
     trainer.resume()
     train(trainer, progress, publish=Path(out))
     progress("calibrating", 1.0)
-    head = calibrate(trainer)
+    head = calibrate(trainer, unseen_answers(loaded))
     write_head(out, head)
     return head

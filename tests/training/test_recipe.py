@@ -6,9 +6,19 @@ import torch
 
 from eagle_viz.engine.checkpoint import read_head
 from eagle_viz.engine.head import Head
-from eagle_viz.training.calibrate import calibrate, calibration_error, equal_count_error, held_out_rows
+from eagle_viz.training.calibrate import (
+    Unseen,
+    calibrate,
+    calibration_error,
+    equal_count_error,
+    held_out_rows,
+    unseen_answers,
+)
+from eagle_viz.training.corpus import CorpusPlan
+from eagle_viz.training.prompts import draw_prompts
 from eagle_viz.training.recipe import train_head
 from eagle_viz.training.train import Trainer, TrainPlan, train
+from eagle_viz.training.unseen import PROMPTS
 
 PLAN = TrainPlan(steps=12, batch=4, single=0, warmup=2, draft_vocabulary=48, held_out=8, evaluate_every=12, muon_rate=0.02)
 
@@ -19,16 +29,30 @@ def trainer(target, corpus, features, tmp_path_factory):
     return train(trainer, lambda text, share: None)
 
 
-def test_truth_is_a_distribution_over_draft_vocabulary_and_rest(trainer):
-    (held,) = held_out_rows(trainer, np.arange(16, 24), depths=1, rows=10)
+@pytest.fixture(scope="module")
+def unseen(corpus, features):
+    return Unseen(corpus, features)
+
+
+def test_unseen_answers_are_no_answers_to_templates(target):
+    found = unseen_answers(target, limit=3)
+    assert len(found.corpus) == 3 * len(PROMPTS) and found.features.shape == (len(found.corpus.tokens), 32)
+    wanted = target.forward(found.corpus.sequence(4).astype(np.int64)).features
+    rows = found.features[found.corpus.starts[4] : found.corpus.starts[5]].float()
+    torch.testing.assert_close(rows, wanted, atol=0.02, rtol=0.02)
+    assert not set(PROMPTS) & set(draw_prompts(3000, seed=CorpusPlan().seed))
+
+
+def test_truth_is_a_distribution_over_draft_vocabulary_and_rest(trainer, unseen):
+    (held,) = held_out_rows(trainer, unseen, np.arange(8), depths=1, rows=10)
     torch.testing.assert_close(held.truth.sum(-1), torch.ones(len(held.truth)))
     assert held.truth.shape[1] == 49 and (held.truth[:, -1] > 0).all()
 
 
-def test_calibration_lowers_the_error_and_keeps_the_order(trainer, target):
-    plain, fitted = trainer.checkpoint(), calibrate(trainer, depths=3, rows=60)
+def test_calibration_lowers_the_error_and_keeps_the_order(trainer, unseen, target):
+    plain, fitted = trainer.checkpoint(), calibrate(trainer, unseen, depths=3, rows=60)
     assert len(fitted.temperatures) == 3 and all(t > 0 for t in fitted.temperatures)
-    assert calibration_error(trainer, fitted, 3, 60)["all"] < calibration_error(trainer, plain, 3, 60)["all"]
+    assert calibration_error(trainer, unseen, fitted, 3, 60)["all"] < calibration_error(trainer, unseen, plain, 3, 60)["all"]
     guess = torch.randn(6, 32, generator=torch.Generator().manual_seed(0))
     before, after = (Head(c, target).candidates(guess, 5, [2] * 6).tokens for c in (plain, fitted))
     assert torch.equal(before, after)
