@@ -56,4 +56,4 @@ def say(sentence: str) -> None:
 
 def card_title(title: str, aside: str = "") -> None:
     """The heading of a card, with a gray remark behind it."""
-    st.html(f'<h3 class="card-title">{escape(title)} <span>{escape(aside)}</span></h3>')
+    st.html(f'<h2 class="card-title">{escape(title)} <span>{escape(aside)}</span></h2>')

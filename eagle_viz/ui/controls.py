@@ -133,7 +133,7 @@ def _policies() -> None:
 
 def _more(settings: Settings) -> None:
     _slider("top_k", "top_k: width of EAGLE-2's frontier", 1)
-    _slider("max_depth", "max_depth: levels below the root", 1)
+    _slider("max_depth", "max_depth: levels EAGLE-2 and best-first may go", 1)
     if settings.source != "recording":
         st.toggle("Budgets up to 512", key=_LARGE, value=settings.budget > USUAL_BUDGET)
     if settings.source == "synthetic":
@@ -152,10 +152,10 @@ def try_this(settings: Settings) -> None:
         st.html("<b>Try this</b>")
         with st.container(horizontal=True, gap="small"):
             _buttons(settings, first=True)
-        if settings.preset in PRESETS:
-            st.html(f'<p class="sentence" data-testid="preset-sentence">{PRESETS[settings.preset].sentence}</p>')
         with st.expander("More to try"), st.container(horizontal=True, gap="small"):
             _buttons(settings, first=False)
+        if settings.preset in PRESETS:  # below the buttons, so that none moves under the pointer
+            st.html(f'<p class="sentence" data-testid="preset-sentence">{PRESETS[settings.preset].sentence}</p>')
 
 
 def _buttons(settings: Settings, first: bool) -> None:

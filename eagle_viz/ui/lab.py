@@ -36,7 +36,7 @@ def panel(settings: Settings) -> None:
 def _right(settings: Settings) -> None:
     if not settings.hides("intro"):
         with st.container(key="intro"):
-            st.html(f'<p class="intro">{INTRO}</p>')
+            st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2><p class="intro">{INTRO}</p>')
             tour.invitation(settings)
     stage_and_readouts(settings)
     if not settings.hides("charts"):
@@ -131,7 +131,7 @@ def _pair(title: str, static: float, dynamic: float, remark: str) -> tuple[str, 
 
 
 def _cell(title: str, first: str, second: str, remark: str, name: str) -> str:
-    return f'<div data-testid="readout-{name}"><h4>{title}</h4><p>{first} <span>{second}</span></p><small>{remark}</small></div>'
+    return f'<div data-testid="readout-{name}"><strong>{title}</strong><p>{first} <span>{second}</span></p><small>{remark}</small></div>'
 
 
 def _charts(settings: Settings) -> None:

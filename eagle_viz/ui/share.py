@@ -8,7 +8,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from ..core.engine_flags import engine_flags
-from ..core.uploaded import read_upload
+from ..core.uploaded import MAX_BYTES, read_upload
 from . import chrome, session, world
 from .presets import changes_by_name
 from .settings import ALL_STEPS, PROPERTIES, Settings, to_query
@@ -30,7 +30,7 @@ def panel(settings: Settings) -> None:
 
 
 def _flags(settings: Settings) -> None:
-    st.html("<h4>This tree in an engine</h4>")
+    st.html("<h3>This tree in an engine</h3>")
     if settings.dynamic != "eagle2":
         st.html('<p class="quiet">Engines build EAGLE-2 trees; choose EAGLE-2 as the dynamic drafter.</p>')
         return
@@ -48,13 +48,13 @@ def embed_code(address: str, settings: Settings) -> str:
 
 
 def _embed(settings: Settings) -> None:
-    st.html("<h4>This picture in a post</h4>")
+    st.html("<h3>This picture in a post</h3>")
     st.code(embed_code(st.context.url or "http://localhost:8501/", settings), language=None, wrap_lines=True)
     st.html('<p class="quiet"><b>hide</b> takes any of header, settings, intro, charts, notes.</p>')
 
 
 def _files(settings: Settings) -> None:
-    st.html("<h4>GraphML</h4>")
+    st.html("<h3>GraphML</h3>")
     with chrome.in_one_sentence():
         _downloads(settings)
     _upload()
@@ -74,9 +74,14 @@ def _downloads(settings: Settings) -> None:
 
 
 def _upload() -> None:
-    st.html("<h4>Load a JSON</h4>")
+    st.html("<h3>Load a JSON</h3>")
     st.file_uploader(
-        "Trees from the stage's JSON button", type="json", key="upload", label_visibility="collapsed", on_change=take_file
+        "Trees from the stage's JSON button",
+        type="json",
+        key="upload",
+        label_visibility="collapsed",
+        max_upload_size=MAX_BYTES // 2**20,
+        on_change=take_file,
     )
     if "upload_error" in st.session_state:
         chrome.say(st.session_state["upload_error"])

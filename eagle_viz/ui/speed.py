@@ -17,8 +17,8 @@ from .settings import Settings
 COSTS = {cost.title: cost for cost in (*MEASURED, SUPPOSED)}
 WORDS = (
     "Every node is one more position in the verify pass. Where a pass over 60 positions takes hardly longer than over one, "
-    "spend; where each position is paid for, the best tree is small. Tokens a pass always rise with the budget, tokens a second "
-    "do not."
+    "spend; where each position is paid for, the best tree is small. More nodes never expect fewer "
+    "tokens a pass; tokens a second they may."
 )
 ORACLE = (
     "These texts were drafted by the target itself: a supposed drafter that is perfectly calibrated yet as cheap as a head. "

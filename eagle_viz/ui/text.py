@@ -79,6 +79,6 @@ def _tau_line(settings: Settings, passes: list) -> str:
 
 def _cell(css: str, title: str, number: float, remark: str) -> str:
     return (
-        f"<div data-testid='tau-{css}'><h4>{title}: tokens a pass (tau)</h4><p><b class='{css}'>{number:.2f}</b> "
+        f"<div data-testid='tau-{css}'><strong>{title}: tokens a pass (tau)</strong><p><b class='{css}'>{number:.2f}</b> "
         f"<i>{remark}</i></p></div>"
     )

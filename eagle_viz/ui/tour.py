@@ -27,7 +27,8 @@ STOPS: tuple[Stop, ...] = (
     Stop(
         "What is a node worth?",
         "The first guess is right with probability 0.95, so this one node is worth 0.95 tokens. 24 more may be bought. Press "
-        "Next in the stage a few times: each step says what was added and why.",
+        "the right arrow key, or › under the trees, a few times: each step says what was added and why. Nodes are named by their "
+        "way from the root: 0 is the most confident guess, 0.1 the second most confident after it.",
         {"step": 1},
     ),
     Stop(
@@ -75,7 +76,7 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         "What it buys, and what it costs",
-        "More nodes are always more tokens a pass, but the pass takes longer. Where it pays depends on the machine; choose one "
+        "More nodes never expect fewer tokens a pass, but the pass takes longer. Where it pays depends on the machine; choose one "
         "on the left. The paper reports 20 to 40 % over EAGLE-1 with the same head and the same verification.",
         {"view": "speed"},
     ),

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from ..core.calibration import Group, Reliability, Rung
 from ..core.population import Population
 
-GRAY = "#737c91"
+GRAY = "#687187"
 BLUE = "#2563eb"
 INK = "#161b2c"
 RULE = "#e4e7ee"

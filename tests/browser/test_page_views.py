@@ -141,3 +141,19 @@ def test_no_view_scrolls_sideways_on_a_phone(view, query):
     page.wait_for_timeout(2500)
     widths = page.evaluate("[...document.querySelectorAll('html, [data-testid=stMain]')].map(e => e.scrollWidth)")
     assert max(widths) <= 390 and page.errors == []
+
+
+@pytest.mark.parametrize("color_scheme", ["light", "dark"])
+@pytest.mark.parametrize("query", ["", "view=text", "view=pass", "view=confidence", "view=speed"])
+def test_the_rules_of_axe_hold_for_what_the_page_adds(view, query, color_scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = view(query, ".st-key-lab", color_scheme=color_scheme)
+    page.wait_for_timeout(4000)
+    found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
+    ours = [(rule["id"], [node["html"][:160] for node in rule["nodes"]]) for rule in found if rule["id"] not in STREAMLITS]
+    assert not ours, ours
+
+
+STREAMLITS = {"landmark-one-main", "region", "page-has-heading-one", "aria-hidden-focus"}
+"""Rules about the frame that Streamlit draws around every page."""
