@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .landscape import Candidates, Landscape
+from .landscape import Candidates, Landscape, NotRecordedError
 from .policies import BestFirst, BestStatic, Chain, Draft, Eagle1, Eagle2, Policy
 from .readout import draft_up_to
 from .recording import RecordedCycle, Recording
@@ -261,7 +261,7 @@ def ladder_policies(max_depth: int, top_k: int = 10) -> dict[str, Policy]:
     }
 
 
-def ablation_policies(max_depth: int, top_k: int = 10) -> dict[str, Policy]:
+def ablation_policies(max_depth: int = 6, top_k: int = 10) -> dict[str, Policy]:
     """EAGLE-2 without one or both of its ideas (arXiv 2406.16858, table 4): the path product as value, and the rerank."""
     common = {"top_k": top_k, "max_depth": max_depth}
     return {
@@ -278,7 +278,7 @@ def climb(
     """Every policy on every recorded context with the same budget (root not counted); ``oracle`` a depth cap: add best-first priced
     by the target as the last rung. A policy that scores fewer nodes than the budget keeps all it has.
 
-    Raises ``ValueError`` without a context, ``NotRecordedError`` where a policy asks beyond the recording.
+    A policy that asks for more than was recorded is left out. Raises ``ValueError`` without a context.
     Law: by ``target`` no rung passes the oracle of the same depth cap, by ``expected`` none passes best-first of that cap.
     """
     if not cycles:
@@ -286,11 +286,16 @@ def climb(
     rungs = [_rung(name, policy.title, cycles, policy, budget) for name, policy in policies.items()]
     if oracle is not None:
         rungs.append(_rung("oracle", "Oracle", cycles, BestFirst(max_depth=oracle), budget, priced=True))
-    return tuple(rungs)
+    return tuple(rung for rung in rungs if rung is not None)
 
 
-def _rung(name: str, title: str, cycles: Sequence[RecordedCycle], policy: Policy, budget: int, priced: bool = False) -> Rung:
-    scores = np.array([_score(cycle, policy, budget, priced) for cycle in cycles])
+def _rung(
+    name: str, title: str, cycles: Sequence[RecordedCycle], policy: Policy, budget: int, priced: bool = False
+) -> Rung | None:
+    try:
+        scores = np.array([_score(cycle, policy, budget, priced) for cycle in cycles])
+    except NotRecordedError:
+        return None
     return Rung(name, title, *(float(mean) for mean in scores.mean(axis=0)), contexts=len(cycles))
 
 
@@ -366,7 +371,8 @@ def summarise(
 
 
 def calibrate_recorded(recordings: Sequence[Recording], budget: int = 59, max_depth: int = 12) -> CalibrationReport:
-    """EAGLE-2's drafted nodes on every recorded context, with the ladder and the paper's ablation at the same budget.
+    """EAGLE-2's drafted nodes on every recorded context, with the ladder at the same budget and depth, and the paper's ablation
+    at the same budget and the paper's six levels.
 
     All recordings must be of one drafter; raises ``ValueError`` otherwise or where none is given.
     """
@@ -382,5 +388,5 @@ def calibrate_recorded(recordings: Sequence[Recording], budget: int = 59, max_de
     return replace(
         summarise(drafters[0], policy.name, budget, outcomes),
         ladder=climb(cycles, ladder_policies(max_depth), budget, oracle=max_depth),
-        ablation=climb(cycles, ablation_policies(max_depth), budget),
+        ablation=climb(cycles, ablation_policies(), budget),
     )

@@ -38,7 +38,7 @@ BEAMS = (
     *(Eagle2(top_k=width, max_depth=MAX_DEPTH) for width in range(1, TOP_K + 1)),
     Eagle2(top_k=TOP_K, max_depth=MAX_DEPTH, expand_by="confidence"),
 )
-"""Every EAGLE-2 that a page may run on a recording, as deep as it gets."""
+"""Every EAGLE-2 that a page may run on a recording, as deep as it gets; the last one for the ablation."""
 
 
 def standard_contest(budget: int = 25) -> Contest:
@@ -233,11 +233,11 @@ def expand_beams(landscape: Landscape, policies: Sequence[Eagle2]) -> None:
     """Run the expand phases of many EAGLE-2s side by side: one pass a layer serves them all."""
     scouts = [Scout(landscape, policy.top_k) for policy in policies]
     beams: list[list[Path]] = [[ROOT] for _ in policies]
-    for _ in range(MAX_DEPTH):
+    for level in range(max(policy.max_depth for policy in policies)):
         landscape.expand(sorted({path for beam in beams for path in beam}))
-        beams = [
-            policy.choose(scout, scout.expand(beam)) for policy, scout, beam in zip(policies, scouts, beams, strict=True)
-        ]
+        for place, policy in enumerate(policies):
+            deeper = level + 1 < policy.max_depth
+            beams[place] = policy.choose(scouts[place], scouts[place].expand(beams[place])) if deeper else []
 
 
 def expand_levels(landscape: Landscape, budget: int) -> None:

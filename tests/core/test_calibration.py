@@ -58,7 +58,6 @@ def test_the_oracle_is_the_best_tree_by_the_targets_probabilities(seed):
 def test_no_rung_passes_the_oracle_and_none_promises_more_than_best_first():
     cycles = [RecordedCycle(0, random_landscape(seed, depth=6), (0, 0, 1)) for seed in range(20)]
     policies = ladder_policies(max_depth=6, top_k=3) | ablation_policies(max_depth=6, top_k=3)
-    del policies["chain"]  # nine levels deep, deeper than this landscape
     *rungs, oracle = climb(cycles, policies, budget=9, oracle=6)
     best = next(rung for rung in rungs if rung.name == "best_first")
     assert all(rung.target <= oracle.target + 1e-12 for rung in rungs)
@@ -75,6 +74,12 @@ def test_with_a_calibrated_drafter_best_first_is_the_oracle():
 def test_a_ladder_without_a_context_is_a_sentence():
     with pytest.raises(ValueError, match="cycles: none given"):
         climb([], ladder_policies(6), 25)
+
+
+def test_a_policy_that_asks_beyond_the_recording_is_left_out():
+    cycles = [RecordedCycle(0, random_landscape(seed, depth=3), (0, 1)) for seed in range(3)]
+    policies = {"chain": POLICIES["chain"](), "best_first": POLICIES["best_first"](max_depth=3)}
+    assert [rung.name for rung in climb(cycles, policies, budget=9, oracle=3)] == ["best_first", "oracle"]
 
 
 def test_target_priced_ranks_by_the_target_and_leads_back():

@@ -74,7 +74,7 @@ def test_the_average_is_taken_over_the_other_recording(recordings):
 
 def test_ladder_and_ablation_run_on_recorded_contexts(recordings):
     cycles = [cycle for one in recordings for cycle in one.cycles]
-    rungs = climb(cycles, ladder_policies(12) | ablation_policies(12), 25, oracle=12)
+    rungs = climb(cycles, ladder_policies(12) | ablation_policies(), 25, oracle=12)
     oracle = rungs[-1]
     assert all(rung.target <= oracle.target + 1e-9 for rung in rungs if rung.name not in ("chain", "best_static", "eagle1"))
     if recordings[0].drafter == "oracle":
