@@ -115,15 +115,15 @@ Label = Callable[[Path, int], str]
 
 
 def rank_label(path: Path, token: int = -1) -> str:
-    """A path in words short enough for a sentence: runs of one rank are counted, ``(0, 0, 0, 1)`` is ``"0 (3 times), 1"``.
+    """A node by its rank path, as everywhere on the page; runs of one rank are counted where the path is longer than six.
 
-    >>> rank_label((0,) * 12)
-    '0 (12 times)'
+    >>> rank_label((0, 2, 1)), rank_label((0,) * 11 + (1,))
+    ('node 0.2.1', 'node 0×11.1')
     """
+    if len(path) <= 6:
+        return f"node {path_name(path)}"
     runs = [(rank, len(list(group))) for rank, group in groupby(path)]
-    if len(path) <= 3:
-        return path_name(path)
-    return ", ".join(f"{rank} ({count} times)" if count > 1 else str(rank) for rank, count in runs)
+    return "node " + ".".join(f"{rank}×{count}" if count > 1 else str(rank) for rank, count in runs)
 
 
 def product_text(confidences: Sequence[float]) -> str:
@@ -164,7 +164,8 @@ def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
     price = f"{product_text(factors)} = {value}" if len(factors) > 1 else value
     reason = POLICIES[draft.policy].reason if draft.policy in POLICIES else GIVEN_REASON
     why = reason.format(left=on_offer(draft, step))
-    return f"{label(path, int(tree.tokens[node]))} is kept: {price}, {why}."
+    name = label(path, int(tree.tokens[node]))
+    return f"{name[0].upper()}{name[1:]} is kept: {price}, {why}."
 
 
 def on_offer(draft: Draft, step: int) -> int:

@@ -53,7 +53,7 @@ class Uploaded:
 def read_upload(content: bytes) -> Uploaded:
     """Read what the stage's JSON export or ``compare --json`` wrote; raises ``ValueError`` in one sentence for anything else."""
     if len(content) > MAX_BYTES:
-        raise ValueError(f"file: {len(content) / 2**20:.0f} MB given, allowed is {MAX_BYTES // 2**20}")
+        raise ValueError(f"file: {len(content) / 2**20:.0f} MB given, allowed is at most {MAX_BYTES // 2**20} MB")
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:

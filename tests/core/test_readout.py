@@ -70,16 +70,16 @@ def test_a_draft_larger_than_the_pool_stops_at_the_pool_and_says_why():
 
 def test_each_step_says_what_was_added_and_why():
     draft = POLICIES["best_first"]()(CHAIN, 4)
-    assert readout.step_sentence(draft, 1) == "0 is kept: 0.90, the best of 4 candidates left."
+    assert readout.step_sentence(draft, 1) == "Node 0 is kept: 0.90, the best of 4 candidates left."
     assert (
-        readout.step_sentence(draft, 4) == "0 (4 times) is kept: 0.90 × 0.80 × 0.76 × 0.73 = 0.40, the best of 9 candidates left."
+        readout.step_sentence(draft, 4) == "Node 0.0.0.0 is kept: 0.90 × 0.80 × 0.76 × 0.73 = 0.40, the best of 9 candidates left."
     )
-    assert readout.next_in_line(draft) == "Next in line: 0.1, at 0.09, misses the budget."
+    assert readout.next_in_line(draft) == "Next in line: node 0.1, at 0.09, misses the budget."
     assert "whatever the context" in readout.step_sentence(POLICIES["eagle1"]()(CHAIN, 3), 3)
 
 
 @pytest.mark.parametrize(
-    ("path", "words"), [((0,), "0"), ((0, 2, 1), "0.2.1"), ((0,) * 12, "0 (12 times)"), ((0, 0, 0, 1), "0 (3 times), 1")]
+    ("path", "words"), [((0,), "node 0"), ((0, 2, 1), "node 0.2.1"), ((0,) * 12, "node 0×12"), ((0, 0, 0, 1), "node 0.0.0.1")]
 )
 def test_rank_labels_are_short(path, words):
     assert readout.rank_label(path) == words
