@@ -9,7 +9,7 @@ import streamlit as st
 
 from ..core.policies import POLICIES
 from . import chrome, library, session
-from .presets import PRESETS, changes_by_name
+from .presets import PRESETS, changes_by_name, shown
 from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, quote, scene
 
 _LARGE = "large_budgets"
@@ -87,7 +87,7 @@ def _recording(settings: Settings, position: bool = True) -> None:
         return
     last = len(library.read_recording(session.current().recording).cycles) - 1
     if last:
-        st.slider("Position in the text (cycle)", 0, last, **session.bind("position"))
+        st.slider("Position in the text", 0, last, **session.bind("position"))
     _words_before()
 
 
@@ -154,14 +154,14 @@ def try_this(settings: Settings) -> None:
             _buttons(settings, first=True)
         with st.expander("More to try"), st.container(horizontal=True, gap="small"):
             _buttons(settings, first=False)
-        if settings.preset in PRESETS:  # below the buttons, so that none moves under the pointer
-            st.html(f'<p class="sentence" data-testid="preset-sentence">{PRESETS[settings.preset].sentence}</p>')
+        if shown(settings):  # below the buttons, so that none moves under the pointer
+            st.html(f'<p class="sentence" data-testid="preset-sentence">{PRESETS[shown(settings)].sentence}</p>')
 
 
 def _buttons(settings: Settings, first: bool) -> None:
     for name, preset in PRESETS.items():
         if preset.first == first:
-            kind = "primary" if name == settings.preset else "secondary"
+            kind = "primary" if name == shown(settings) else "secondary"
             st.button(preset.title, key=f"preset_{name}", type=kind, on_click=choose, args=(name,))
 
 

@@ -38,12 +38,14 @@ def _right(settings: Settings) -> None:
         with st.container(key="intro"):
             st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2><p class="intro">{INTRO}</p>')
             tour.invitation(settings)
-    stage_and_readouts(settings)
-    if not settings.hides("charts"):
-        with st.container(key="charts"), chrome.in_one_sentence():
-            if settings.source == "synthetic":
+    with chrome.in_one_sentence():
+        world.landscape(world.World.of(settings))
+        stage_and_readouts(settings)
+        if not settings.hides("charts") and settings.source == "synthetic":
+            with st.container(key="charts"):
                 _population(settings)
-            share.panel(settings)
+    if not settings.hides("charts"):
+        share.panel(settings)
 
 
 def stage_and_readouts(settings: Settings) -> None:
@@ -131,7 +133,8 @@ def _pair(title: str, static: float, dynamic: float, remark: str) -> tuple[str, 
 
 
 def _cell(title: str, first: str, second: str, remark: str, name: str) -> str:
-    return f'<div data-testid="readout-{name}"><strong>{title}</strong><p>{first} <span>{second}</span></p><small>{remark}</small></div>'
+    numbers = f"<p>{first} <span>{second}</span></p>"
+    return f'<div data-testid="readout-{name}"><strong>{title}</strong>{numbers}<small>{remark}</small></div>'
 
 
 def _charts(settings: Settings) -> None:

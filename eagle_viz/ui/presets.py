@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from .settings import MISCONCEPTION
+from .settings import MISCONCEPTION, Settings, base_of
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,21 @@ PRESETS: dict[str, Preset] = {
         {"view": "text", "source": "recording", "recording": "python"},
     ),
 }
+
+
+LANDSCAPE = ("source", "seed", "sharpness", "branching", "coverage", "levels", "recording")
+
+
+def shown(settings: Settings) -> str:
+    """The preset whose landscape is on the page, or an empty text once it was changed for another."""
+    if settings.preset not in PRESETS:
+        return ""
+    start = base_of(settings.preset, changes_by_name())
+    for name in LANDSCAPE:
+        now, then = getattr(settings, name), getattr(start, name)
+        if now != then and not (name == "recording" and str(now).endswith(f"-{then}")):
+            return ""
+    return settings.preset
 
 
 def changes_by_name() -> dict[str, Mapping[str, object]]:

@@ -46,7 +46,7 @@ def reader_data(recording: Recording, static: Sequence[Pass], dynamic: Sequence[
                 "tokens": tokens,
                 "produced": produced,
                 "harvest": produced >= HARVEST,
-                "label": f"Cycle {number + 1}: {produced} tokens. {_shape('static', still)}; {_shape('dynamic', moving)}.",
+                "label": f"Position {number}: {produced} tokens. {_shape('static', still)}; {_shape('dynamic', moving)}.",
                 "static": vars(still),
                 "dynamic": vars(moving),
             }

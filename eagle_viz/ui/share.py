@@ -50,7 +50,10 @@ def embed_code(address: str, settings: Settings) -> str:
 def _embed(settings: Settings) -> None:
     st.html("<h3>This picture in a post</h3>")
     st.code(embed_code(st.context.url or "http://localhost:8501/", settings), language=None, wrap_lines=True)
-    st.html('<p class="quiet"><b>hide</b> takes any of header, settings, intro, charts, notes.</p>')
+    st.html(
+        '<p class="quiet"><b>hide</b> takes any of header, settings, intro, charts, notes; '
+        "<b>embed_options</b> takes dark_theme or light_theme.</p>"
+    )
 
 
 def _files(settings: Settings) -> None:

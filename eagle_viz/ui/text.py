@@ -62,7 +62,7 @@ def _why(recording: Recording, settings: Settings) -> str:
     for css, side in zip(("static", "dynamic"), world.sides(settings), strict=True):
         said = verdict_sentence(cycle, world.draft(key, side, settings.budget).tree, recording.texts)
         lines.append(f"<p class='verdict' data-testid='verdict-{css}'><b class='{css}'>{side.title}:</b> {escape(said)}</p>")
-    return f"<p class='verdict'><b>Cycle {settings.position + 1}</b></p>{''.join(lines)}"
+    return f"<p class='verdict'><b>The pass at position {settings.position}</b></p>{''.join(lines)}"
 
 
 def _tau_line(settings: Settings, passes: list) -> str:

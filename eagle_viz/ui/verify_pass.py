@@ -46,7 +46,7 @@ def _pass(settings: Settings) -> None:
     tree = world.draft(world.World.of(scene(settings)), sides[chosen], settings.budget).tree
     with st.container(key="card-pass", border=True):
         data = pass_rows(recording, settings.position, tree)
-        chrome.card_title(f"Cycle {settings.position + 1} of {recording.title}", data["summary"])
+        chrome.card_title(f"Position {settings.position} of {recording.title}", data["summary"])
         _component()(data=data, key="rows")
     with st.expander("Retrieve table: each row of it is a path from the root to a leaf, as row numbers"):
         st.dataframe(_retrieve(tree), hide_index=True, height=240)

@@ -6,7 +6,7 @@ import pytest
 
 from eagle_viz import compare
 from eagle_viz.core.readout import draft_up_to, sweep_probability
-from eagle_viz.ui.presets import PRESETS, changes_by_name
+from eagle_viz.ui.presets import PRESETS, changes_by_name, shown
 from eagle_viz.ui.settings import base_of
 from eagle_viz.ui.world import World, landscape, sides
 
@@ -76,3 +76,11 @@ def test_no_preset_says_a_number_that_is_not_in_the_picture():
         factors = {f"{value:.2f}" for draft in (static, dynamic) for value in draft.tree.values}
         best = {worth(drafts(name, static="best_static")[0])}
         assert amounts <= {worth(static), worth(dynamic)} | factors | best
+
+
+def test_a_presets_sentence_goes_when_its_landscape_does():
+    start = base_of("flat", changes_by_name())
+    assert shown(start) == shown(start.but(budget=40, static="chain", step=3)) == "flat"
+    assert shown(start.but(seed=5)) == shown(start.but(sharpness=2.0)) == shown(start.but(preset="")) == ""
+    legal = base_of("legal", changes_by_name())
+    assert shown(legal.but(recording="head-legal", position=4)) == "legal" and shown(legal.but(recording="head-list")) == ""
