@@ -100,7 +100,11 @@ def _ladder(names: tuple[str, ...], settings: Settings, drafter: str) -> None:
     alt = "Accepted tokens a pass of each policy: by the target's probabilities, and promised by the drafter"
     oracle = drafter == "oracle"
     st.plotly_chart(figures.ladder(rungs, titles, accepted=not oracle), theme=None, config=lab.CHART, key="rungs", alt=alt)
-    said = " Reported by the paper for Vicuna-7B on MT-bench, tau: 3.92, 4.39, 4.86, 4.98." if choice == "ablation" else ""
+    said = (
+        " Six levels, as in the paper, which reports for Vicuna-7B on MT-bench tau 3.92, 4.39, 4.86, 4.98."
+        if choice == "ablation"
+        else ""
+    )
     ticks = "" if oracle else "; ticks: accepted in the recorded greedy texts"
     st.html(
         f'<p class="quiet">Mean over {rungs[0].contexts} recorded contexts, bonus not counted, drafted by {escape(drafter)}. Bars: '

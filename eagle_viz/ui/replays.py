@@ -10,7 +10,7 @@ from ..core.policies import Draft
 from ..core.readout import cumulative, draft_up_to
 from ..core.replay import Pass, accepted_curve, kept_at, replay
 from .library import read_recording
-from .settings import USUAL_BUDGET
+from .settings import RECORDED_CHAIN, USUAL_BUDGET
 from .world import PolicyKey
 
 
@@ -22,7 +22,7 @@ def _drafts(name: str, key: PolicyKey, budget: int) -> list[Draft]:
 @st.cache_resource(max_entries=256, show_spinner=False)
 def passes(name: str, key: PolicyKey, budget: int) -> list[Pass]:
     """What a policy would have got in every cycle of a recording."""
-    ahead = USUAL_BUDGET if key.policy().nested else budget
+    ahead = max(budget, _recorded(key)) if key.policy().nested else budget
     drafts = zip(read_recording(name).cycles, _drafts(name, key, ahead), strict=True)
     return [replay(cycle, kept_at(draft, budget)) for cycle, draft in drafts]
 
@@ -42,7 +42,7 @@ def ladder(names: tuple[str, ...], budget: int, top_k: int, max_depth: int, kind
     """The ladder of policies with its oracle, or the paper's ablation, over all contexts of these recordings."""
     cycles = [cycle for name in names for cycle in read_recording(name).cycles]
     if kind == "ablation":
-        return calibration.climb(cycles, calibration.ablation_policies(max_depth, top_k), budget)
+        return calibration.climb(cycles, calibration.ablation_policies(top_k=top_k), budget)
     return calibration.climb(cycles, calibration.ladder_policies(max_depth, top_k), budget, oracle=max_depth)
 
 
@@ -54,11 +54,16 @@ def tokens_at_every_budget(names: tuple[str, ...], key: PolicyKey, expected: boo
     most = USUAL_BUDGET
     curves, passes = [], []
     for name in names:
-        for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, most), strict=True):
+        for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, _recorded(key)), strict=True):
             curve = cumulative(draft) if expected else accepted_curve(cycle, draft)
             curves.append(np.pad(curve, (0, most + 1 - len(curve)), mode="edge"))
             passes.append(_passes_at_every_budget(draft, most))
     return np.mean(curves, axis=0), np.mean(passes, axis=0)
+
+
+def _recorded(key: PolicyKey) -> int:
+    """The largest budget that recordings hold of a nested policy."""
+    return RECORDED_CHAIN if key.name == "chain" else USUAL_BUDGET
 
 
 def _passes_at_every_budget(draft: Draft, most: int) -> np.ndarray:

@@ -20,6 +20,8 @@ RECORDED_VIEWS = ("text", "pass", "confidence", "speed")
 MODES = ("nodes", "phases", "verify")
 USUAL_BUDGET = 128
 """Budgets up to here are computed ahead; larger ones, on landscapes that are not recorded, when asked for."""
+RECORDED_CHAIN = 64
+"""Levels that a recording holds of the chain."""
 ALL_STEPS = -1
 """``step`` of a whole tree: as many nodes kept as the budget allows."""
 

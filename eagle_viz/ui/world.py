@@ -14,7 +14,7 @@ from ..core.readout import budget_curve, draft_up_to
 from ..core.uploaded import Uploaded
 from ..stage.trace import build_trace, tier_of
 from .library import read_recording
-from .settings import USUAL_BUDGET, Settings, scene
+from .settings import RECORDED_CHAIN, USUAL_BUDGET, Settings, scene
 
 SHARPNESSES = (0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
@@ -110,7 +110,10 @@ def sides(settings: Settings) -> tuple[PolicyKey, PolicyKey]:
 def most_budget(settings: Settings) -> int:
     """The largest budget worth computing ahead: all of them, or only a tier where a policy has to choose anew at each budget."""
     nested = all(key.policy().nested for key in sides(settings))
-    return max(USUAL_BUDGET, tier_of(settings.budget)) if nested else tier_of(settings.budget)
+    if not nested:
+        return tier_of(settings.budget)
+    recorded_chain = scene(settings).source == "recording" and "chain" in (settings.static, settings.dynamic)
+    return max(RECORDED_CHAIN if recorded_chain else USUAL_BUDGET, tier_of(settings.budget))
 
 
 def parse_levels(text: str) -> RankLandscape:
