@@ -16,7 +16,7 @@ from ..stage.trace import build_trace, tier_of
 from .library import read_recording
 from .settings import RECORDED_CHAIN, USUAL_BUDGET, Settings, scene
 
-SHARPNESSES = (0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
+SHARPNESSES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
 
 _FILE_SIDES = ("file-static", "file-dynamic")
@@ -168,7 +168,7 @@ def trace(world: World, static: PolicyKey, dynamic: PolicyKey, tier: int, budget
 
 @st.cache_data(max_entries=64, show_spinner=False)
 def gains(budget: int, branching: int, coverage: float, top_k: int, max_depth: int) -> list[Population]:
-    """Two hundred seeds at each of nine sharpnesses (about 0.3 s)."""
+    """Two hundred seeds at each of eleven sharpnesses (about 0.3 s)."""
     return [population(sharpness, budget, branching, coverage, top_k, max_depth) for sharpness in SHARPNESSES]
 
 

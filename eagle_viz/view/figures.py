@@ -83,10 +83,10 @@ def gain_against_sharpness(rows: Sequence[Population], current: Population) -> g
     figure = go.Figure()
     x = [row.sharpness for row in rows]
     lines = (
-        ("over EAGLE-1's shape", BLUE, "solid", "gain_over_eagle1"),
-        ("over the best static shape", INK, "dash", "gain_over_static"),
+        ("over EAGLE-1's shape", BLUE, "solid", "gain_over_eagle1", "top left"),
+        ("over the best static shape", INK, "dash", "gain_over_static", "bottom right"),
     )
-    for name, colour, dash, field in lines:
+    for name, colour, dash, field, place in lines:
         y = [100 * getattr(row, field) for row in rows]
         figure.add_scatter(
             x=x, y=y, mode="lines", name=name, line={"color": colour, "width": 2.5, "dash": dash}, hovertemplate="%{y:+.0f} %"
@@ -97,14 +97,14 @@ def gain_against_sharpness(rows: Sequence[Population], current: Population) -> g
             y=here,
             mode="markers+text",
             text=[f"{here[0]:+.0f} %"],
-            textposition="top left",
+            textposition=place,
             marker={"color": colour, "size": 10},
             showlegend=False,
             hoverinfo="skip",
         )
     figure.add_vline(x=current.sharpness, line={"color": INK, "width": 1, "dash": "dot"})
     figure.update_layout(hovermode="x")
-    figure.update_xaxes(range=[min(x), max(x) * 1.02], tickvals=[0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4])
+    figure.update_xaxes(range=[0, max(x) * 1.02], tickvals=[0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4])
     figure.update_yaxes(rangemode="tozero", ticksuffix=" %")
     return _calm(figure)
 
