@@ -84,9 +84,11 @@ def best_round(measure, score, limit):
     return min(rounds, key=score)
 
 
-@pytest.mark.parametrize(
-    ("control", "values"), [("stage-step", [*range(20, 61), *range(60, 40, -1)]), ("stage-budget", [*range(33, 65), *range(64, 40, -1)])]
-)
+STEPS = [*range(20, 61), *range(60, 40, -1)]
+BUDGETS = [*range(33, 65), *range(64, 40, -1)]
+
+
+@pytest.mark.parametrize(("control", "values"), [("stage-step", STEPS), ("stage-budget", BUDGETS)])
 def test_a_redraw_at_60_nodes_takes_less_than_a_frame(stage, control, values):
     page = stage("budget=60")
     assert p95(told(f"{control} at 60 nodes", redraws(page, control, values))) <= 16.7

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
@@ -16,7 +16,6 @@ def both(seed, budget=25):
     return compare(SyntheticLandscape(seed=seed), budget, dynamic=POLICIES["eagle2"](max_depth=12))
 
 
-@settings(deadline=None)
 @given(SEEDS)
 def test_contributions_by_depth_and_by_step_add_up_to_the_readout(seed):
     for draft in (both(seed).static, both(seed).dynamic):
@@ -26,7 +25,6 @@ def test_contributions_by_depth_and_by_step_add_up_to_the_readout(seed):
         assert readout.cumulative(draft)[-1] == total
 
 
-@settings(deadline=None)
 @given(SEEDS)
 def test_the_curve_of_a_nested_policy_is_its_value_at_every_budget(seed):
     landscape, policy = SyntheticLandscape(seed=seed), POLICIES["eagle1"]()
