@@ -289,9 +289,7 @@ def climb(
     return tuple(rung for rung in rungs if rung is not None)
 
 
-def _rung(
-    name: str, title: str, cycles: Sequence[RecordedCycle], policy: Policy, budget: int, priced: bool = False
-) -> Rung | None:
+def _rung(name: str, title: str, cycles: Sequence[RecordedCycle], policy: Policy, budget: int, priced: bool = False) -> Rung | None:
     try:
         scores = np.array([_score(cycle, policy, budget, priced) for cycle in cycles])
     except NotRecordedError:

@@ -72,7 +72,7 @@ def stage_panel() -> None:
     with chrome.in_one_sentence():
         static, dynamic = world.sides(settings)
         tier = tier_of(settings.budget) if dragging else tier_of(world.most_budget(settings))
-        drawn = world.trace(world.World.of(settings), static, dynamic, tier, settings.budget)
+        drawn = world.trace(world.World.of(settings), static, dynamic, tier, settings.budget, full=not dragging)
         stage(
             drawn,
             budget=settings.budget,

@@ -157,12 +157,15 @@ def curve(world: World, key: PolicyKey, most: int) -> np.ndarray:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def trace(world: World, static: PolicyKey, dynamic: PolicyKey, tier: int, budget: int) -> dict:
-    """What the stage draws. ``budget`` only matters to policies that choose anew at each budget."""
-    extra = {}
+def trace(world: World, static: PolicyKey, dynamic: PolicyKey, tier: int, budget: int, full: bool = True) -> dict:
+    """What the stage draws. ``budget`` only matters to policies that choose anew at each budget.
+
+    ``full``: with candidates, phases and rolls; without them it is small enough to follow a slider that is held.
+    """
+    extra: dict[str, object] = {"full": full}
     if world.source == "recording":
         rec = read_recording(world.recording)
-        extra = {"root_text": rec.root_text(world.position), "continuation": rec.cycles[world.position].continuation}
+        extra |= {"root_text": rec.root_text(world.position), "continuation": rec.cycles[world.position].continuation}
     return build_trace(landscape(world), static.policy(), dynamic.policy(), tier=tier, budget=budget, label=world.label, **extra)
 
 

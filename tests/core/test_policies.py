@@ -236,6 +236,23 @@ def test_a_pool_smaller_than_the_budget_is_an_error_that_says_what_to_raise(poli
     assert caught.value.available == available
 
 
+class Finite(Landscape):
+    """Two children and four grandchildren, and nothing below."""
+
+    def _expand(self, paths):
+        widths = [2 if len(path) < 2 else 0 for path in paths]
+        return [Candidates(np.full(width, -1), np.array([0.6, 0.3])[:width]) for width in widths]
+
+
+@pytest.mark.parametrize("policy", [*EVERY, POLICIES["best_static"](average=(0.5, 0.3))])
+def test_a_landscape_that_ends_is_used_up_and_then_an_error(policy):
+    whole = 2 if policy.name == "chain" else 6
+    if policy.name != "best_static" or policy.average:
+        assert policy(Finite(), whole).tree.budget == whole
+        with pytest.raises(PoolTooSmallError, match=f"only {whole} candidates"):
+            policy(Finite(), 7)
+
+
 @pytest.mark.parametrize("budget", [-1, 2.5, "many", True, 10**6])
 @pytest.mark.parametrize("policy", EVERY)
 def test_a_bad_budget_is_named(policy, budget):

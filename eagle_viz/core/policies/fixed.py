@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
@@ -35,13 +35,14 @@ class FixedShape(Policy):
 
     reason = "next in the fixed shape, whatever the context"
 
-    def preference(self, landscape: Landscape) -> Iterator[Path]:
-        """Rank paths, most wanted first, each after its parent."""
+    def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
+        """Rank paths, most wanted first, each after its parent; ``missing`` fills up with those that the landscape lacks."""
         raise NotImplementedError
 
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
         budget = check_budget(budget)
-        kept = _fill(landscape, self.preference(landscape), budget)
+        missing: set[Path] = set()
+        kept = _fill(landscape, self.preference(landscape, missing), missing, budget)
         if len(kept) < budget:
             raise PoolTooSmallError(self.name, budget, len(kept), "raise the candidates per node or the depth of the landscape")
         scout = Scout(landscape)
@@ -57,7 +58,7 @@ class Chain(FixedShape):
     name = "chain"
     title = "Chain"
 
-    def preference(self, landscape: Landscape) -> Iterator[Path]:
+    def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         return ((0,) * depth for depth in range(1, MAX_DEPTH + 1))
 
 
@@ -73,10 +74,10 @@ class Eagle1(FixedShape):
     name = "eagle1"
     title = "EAGLE-1 shape"
 
-    def preference(self, landscape: Landscape) -> Iterator[Path]:
+    def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         published = set(EAGLE1_PATHS)
         yield from sorted(published, key=lambda path: rank_order(_product((RANK_AVERAGES,), path), path))
-        yield from (path for path in shape_by_average((RANK_AVERAGES,)) if path not in published)
+        yield from (path for path in shape_by_average((RANK_AVERAGES,), missing) if path not in published)
 
 
 @dataclass(frozen=True)
@@ -97,18 +98,23 @@ class BestStatic(FixedShape):
             rows = self.average if not isinstance(self.average[0], (int, float)) else (self.average,)
             object.__setattr__(self, "average", average_table(rows))
 
-    def preference(self, landscape: Landscape) -> Iterator[Path]:
+    def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         average = self.average or landscape.family_average()
         if average is None:
             raise ValueError("average: best_static needs a table of average confidences, and this landscape knows none")
-        return shape_by_average(average)
+        return shape_by_average(average, missing)
 
 
-def shape_by_average(average: AverageTable) -> Iterator[Path]:
-    """Rank paths by the product of their average confidences, best first (Medusa's and OPT-Tree's offline construction)."""
+def shape_by_average(average: AverageTable, missing: Set[Path] = frozenset()) -> Iterator[Path]:
+    """Rank paths by the product of their average confidences, best first (Medusa's and OPT-Tree's offline construction).
+
+    Nothing is looked for below a ``missing`` path or among its later siblings, so that a landscape with an end has one here too.
+    """
     heap = [rank_order(average[0][0], (0,))]
     while heap:
-        value, _, path = heapq.heappop(heap)
+        path = heapq.heappop(heap)[-1]
+        if path[:-1] in missing or (path[-1] and (*path[:-1], path[-1] - 1) in missing):
+            continue
         yield path
         for after in (_next_sibling(average, path), _first_child(path)):
             if after is not None:
@@ -131,14 +137,15 @@ def _product(average: AverageTable, path: Path) -> float:
     return value
 
 
-def _fill(landscape: Landscape, preference: Iterator[Path], budget: int) -> list[Path]:
-    """The first ``budget`` preferred paths that the landscape has, whole levels asked at a time."""
+def _fill(landscape: Landscape, preference: Iterator[Path], missing: set[Path], budget: int) -> list[Path]:
+    """The first ``budget`` preferred paths that the landscape has, whole levels asked at a time; notes what is ``missing``."""
     kept: list[Path] = []
     while len(kept) < budget:
         wanted = list(islice(preference, budget - len(kept)))
         if not wanted:
             break
         kept += _available(landscape, wanted, set(kept))
+        missing.update(set(wanted).difference(kept))
     return kept
 
 
