@@ -56,9 +56,7 @@ def write_head(folder: str | Path, checkpoint: HeadCheckpoint, dtype: torch.dtyp
     """Write config.json and model.safetensors, floating tensors as `dtype`; existing files are replaced whole."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tensors = {
-        name: (t.to(dtype) if t.is_floating_point() else t).contiguous() for name, t in checkpoint.tensors.items()
-    }
+    tensors = {name: (t.to(dtype) if t.is_floating_point() else t).contiguous() for name, t in checkpoint.tensors.items()}
     save_file(tensors, folder / "model.safetensors.partial", metadata={"format": "pt"})
     (folder / "config.json.partial").write_text(json.dumps(dict(checkpoint.config), indent=2) + "\n")
     for name in ("model.safetensors", "config.json"):
@@ -68,9 +66,7 @@ def write_head(folder: str | Path, checkpoint: HeadCheckpoint, dtype: torch.dtyp
 def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None:
     """Raise HeadError unless every tensor is there, in the shape that config.json and the target ask for."""
     if checkpoint.config.get("hidden_size") != hidden:
-        raise HeadError(
-            f"{checkpoint.source}: hidden_size is {checkpoint.config.get('hidden_size')}, but the target's is {hidden}"
-        )
+        raise HeadError(f"{checkpoint.source}: hidden_size is {checkpoint.config.get('hidden_size')}, but the target's is {hidden}")
     for key, shape in _expected_shapes(checkpoint.config, hidden).items():
         if key not in checkpoint.tensors:
             raise HeadError(f"{checkpoint.source}: key {key!r} is missing, expected shape {list(shape)}")

@@ -96,9 +96,7 @@ class _Fit(torch.nn.Module):
         return torch.cat([inside, other[:, None]], dim=-1) / self.log_temperature[depth].exp()
 
 
-def calibrate(
-    trainer: Trainer, unseen: Unseen, depths: int = 6, rows: int = 600, iterations: int = 25
-) -> HeadCheckpoint:
+def calibrate(trainer: Trainer, unseen: Unseen, depths: int = 6, rows: int = 600, iterations: int = 25) -> HeadCheckpoint:
     """The trainer's head with temperatures and the `other` row fitted on every other one of these answers.
 
     Minimises the cross-entropy to the target's distribution over draft vocabulary and rest, all depths together.
@@ -135,9 +133,7 @@ def _with_fit(checkpoint: HeadCheckpoint, fit: _Fit) -> HeadCheckpoint:
 
 
 @torch.no_grad()
-def calibration_error(
-    trainer: Trainer, unseen: Unseen, checkpoint: HeadCheckpoint, depths: int = 6, rows: int = 600
-) -> Mapping:
+def calibration_error(trainer: Trainer, unseen: Unseen, checkpoint: HeadCheckpoint, depths: int = 6, rows: int = 600) -> Mapping:
     """ECE of the ten best candidates on the answers that `calibrate` leaves out: by depth, and all depths together.
 
     15 bins of equal count, |mean confidence - mean target probability| weighted by count; no tree is drawn here, every

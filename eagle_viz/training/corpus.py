@@ -159,9 +159,7 @@ def join_parts(folder: Path) -> Corpus:
     return Corpus.of([answer for part in parts for answer in part.answers()])
 
 
-def build_corpus(
-    target: Target, plan: CorpusPlan, folder: Path, progress: Progress, deadline: float = float("inf")
-) -> Corpus:
+def build_corpus(target: Target, plan: CorpusPlan, folder: Path, progress: Progress, deadline: float = float("inf")) -> Corpus:
     """Sample the whole plan, or what of it can be begun before `deadline`; a stopped run goes on where it was."""
     sample_parts(target, plan, folder, range(plan.batches), progress, deadline)
     return join_parts(folder)

@@ -31,9 +31,7 @@ def train_head(
     a target or corpus that cannot be used.
     """
     loaded, work = Target.load(target, torch.bfloat16), Path(work).expanduser()
-    answers = Corpus.load(Path(corpus)) if corpus else build_corpus(
-        loaded, corpus_plan or CorpusPlan(), work / "corpus", progress
-    )
+    answers = Corpus.load(Path(corpus)) if corpus else build_corpus(loaded, corpus_plan or CorpusPlan(), work / "corpus", progress)
     features = compute_features(loaded, answers, work / "features.bin", progress).open()
     trainer = Trainer(loaded, answers, features, plan or TrainPlan(), work / "state")
     trainer.resume()

@@ -78,9 +78,7 @@ class _Batch:
 
 
 @torch.inference_mode()
-def sample_batch(
-    target: Target, prompts: list[list[int]], temperatures: list[float], limit: int, seed: int
-) -> list[list[int]]:
+def sample_batch(target: Target, prompts: list[list[int]], temperatures: list[float], limit: int, seed: int) -> list[list[int]]:
     """Continue each prompt until an end token (kept) or `limit` tokens; the seed fixes every draw."""
     if not isinstance(target.body, Llama):
         raise ValueError("the sampler needs a plain Llama target; other architectures are not covered yet")

@@ -140,7 +140,6 @@ class Trainer:
         silent = {k: torch.zeros_like(self.base.tensors[k]) for k in _SILENT}
         return dict(self.base.tensors) | silent | fc
 
-
     def batch(self, step: int) -> list[Batch]:
         """The batch of one optimiser step in `shards` parts: a function of the plan and of `step`."""
         per_epoch = len(self.trained_on) // self.plan.batch

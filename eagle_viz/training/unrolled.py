@@ -22,9 +22,7 @@ def shifted(x: Tensor, by: int) -> Tensor:
 def _grouped(x: Tensor, kv_heads: int) -> Tensor:
     """[B, L, heads, D] -> [B, kv heads, group * L, D]."""
     batch, length, heads, size = x.shape
-    return x.view(batch, length, kv_heads, heads // kv_heads, size).permute(0, 2, 3, 1, 4).reshape(
-        batch, kv_heads, -1, size
-    )
+    return x.view(batch, length, kv_heads, heads // kv_heads, size).permute(0, 2, 3, 1, 4).reshape(batch, kv_heads, -1, size)
 
 
 def _ungrouped(x: Tensor, length: int) -> Tensor:
@@ -37,9 +35,7 @@ def _attend(q: Tensor, keys: list[Tensor], values: list[Tensor]) -> Tensor:
     """Attention of step s = len(keys): q [B, L, heads, D]; keys and values of steps 1 .. s, [B, L, kv heads, D] each."""
     length, kv_heads, step = q.shape[1], keys[0].shape[2], len(keys)
     if step == 1:
-        out = F.scaled_dot_product_attention(
-            *(t.transpose(1, 2) for t in (q, keys[0], values[0])), is_causal=True, enable_gqa=True
-        )
+        out = F.scaled_dot_product_attention(*(t.transpose(1, 2) for t in (q, keys[0], values[0])), is_causal=True, enable_gqa=True)
         return out.transpose(1, 2).reshape(*q.shape[:2], -1)
     group = q.shape[2] // kv_heads
     q = _grouped(q, kv_heads) / q.shape[-1] ** 0.5

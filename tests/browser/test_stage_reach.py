@@ -309,9 +309,12 @@ def test_at_390_pixels_the_trees_stack_without_sideways_scroll_and_every_control
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     boxes = [page.locator("svg.tree").nth(i).bounding_box() for i in (0, 1)]
     assert boxes[1]["y"] > boxes[0]["y"] + boxes[0]["height"] and all(box["x"] + box["width"] <= 390 for box in boxes)
-    small = inside(page, """return [...root.querySelectorAll('button, select, input')].filter((e) => e.getClientRects().length)
+    small = inside(
+        page,
+        """return [...root.querySelectorAll('button, select, input')].filter((e) => e.getClientRects().length)
       .map((e) => [e.dataset.testid, e.getBoundingClientRect()])
-      .filter(([, box]) => box.width < 24 || box.height < 24 || box.right > 390).map(([name]) => name)""")
+      .filter(([, box]) => box.width < 24 || box.height < 24 || box.right > 390).map(([name]) => name)""",
+    )
     assert small == []
 
 
