@@ -131,7 +131,8 @@ def _recorded(cycle: Cycle, landscape: RecordedLandscape, tokens: Sequence[int])
 def _made(target: Target, contest: Contest) -> dict:
     policies = {name: {"policy": policy.name, "budget": budget, **vars(policy)} for name, (policy, budget) in contest.items()}
     limits = {"budget": MAX_BUDGET, "top_k": TOP_K, "max_depth": MAX_DEPTH}
-    return {"dtype": str(target.dtype).removeprefix("torch."), "torch": torch.__version__, "live": policies, "holds": limits}
+    machine = {"dtype": str(target.dtype).removeprefix("torch."), "threads": torch.get_num_threads(), "torch": torch.__version__}
+    return {**machine, "live": policies, "holds": limits}
 
 
 def _tail(target: Target, run: Generation) -> list[int]:
