@@ -32,6 +32,7 @@ def panel(settings: Settings) -> None:
         with left, st.container(key="settings"):
             controls.recording_column(settings)
             live_panel.controls()
+            controls.try_this(session.current())
         with right, chrome.in_one_sentence():
             live_panel.progress()
             settings = session.current()

@@ -66,7 +66,7 @@ STOPS: tuple[Stop, ...] = (
         "A real answer, drafted and verified. Underlined tokens were drafted and accepted, boxed ones are the target's own. The "
         "strip below shows depth and width of both trees: gray never changes, blue goes deep where the text is predictable. "
         "Click a cycle.",
-        dict(PRESETS["legal"].changes),
+        dict(PRESETS["code"].changes),
     ),
     Stop(
         "Confidence is close to acceptance",

@@ -4,8 +4,10 @@ import re
 
 import pytest
 
-from eagle_viz import compare
+from eagle_viz import POLICIES, compare
+from eagle_viz.core import recording
 from eagle_viz.core.readout import draft_up_to, sweep_probability
+from eagle_viz.core.replay import replay, tau
 from eagle_viz.ui.presets import PRESETS, changes_by_name, shown
 from eagle_viz.ui.settings import base_of
 from eagle_viz.ui.world import World, landscape, sides
@@ -84,3 +86,26 @@ def test_a_presets_sentence_goes_when_its_landscape_does():
     assert shown(start.but(seed=5)) == shown(start.but(sharpness=2.0)) == shown(start.but(preset="")) == ""
     legal = base_of("legal", changes_by_name())
     assert shown(legal.but(recording="head-legal", position=4)) == "legal" and shown(legal.but(recording="head-list")) == ""
+
+
+def replayed(name):
+    rec = recording.read(recording.shipped()[name])
+    policy = POLICIES["eagle2"](top_k=10, max_depth=12)
+    return [replay(cycle, policy(cycle.landscape, 25).tree) for cycle in rec.cycles]
+
+
+def levels(name):
+    depths = [one.depth for one in replayed(name)]
+    return min(depths), max(depths)
+
+
+def test_the_sentences_on_real_texts_are_measured():
+    head = "smollm2-135m-eagle"
+    texts = [name.removeprefix(f"{head}-") for name in recording.shipped() if name.startswith(head)]
+    expected = {text: tau(replayed(f"{head}-{text}"))[0] - 1 for text in texts}
+    assert len(texts) == 8 and min(expected, key=expected.get) == "limerick" and max(expected, key=expected.get) == "python"
+    assert f"{expected['limerick']:.2f}" in PRESETS["limerick"].sentence
+    assert f"{expected['python']:.2f}" in PRESETS["code"].sentence
+    assert "between {} and {} levels".format(*levels(f"{head}-python")) in PRESETS["code"].sentence
+    assert "{} to {} levels deep".format(*levels(f"{head}-legal")) in PRESETS["legal"].sentence
+    assert "{} to {} levels.".format(*levels("oracle-legal")) in PRESETS["legal"].sentence
