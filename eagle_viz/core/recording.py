@@ -311,7 +311,7 @@ def _decode(arrays: Mapping[str, np.ndarray]) -> Recording:
     tables = _tables(arrays)
     _check_tables(header, arrays["tokens"], tables)
     tokens = tuple(arrays["tokens"].tolist())
-    texts = {int(token): str(text) for token, text in header["texts"].items()}
+    texts = _said(header, tokens) | {int(token): str(text) for token, text in header["texts"].items()}
     average = None if header["average"] is None else average_table(header["average"])
     starts = np.cumsum([0, *(entry["nodes"] for entry in header["cycles"])])
     cycles = []
@@ -330,6 +330,12 @@ def _decode(arrays: Mapping[str, np.ndarray]) -> Recording:
         average=average,
         made=dict(header["made"]),
     )
+
+
+def _said(header: Mapping, tokens: Sequence[int]) -> dict[int, str]:
+    """What the answer's own tokens read as: the target may say one that no drafter guessed."""
+    answer = zip(tokens[int(header["prompt_length"]) :], header["pieces"], strict=False)
+    return {token: str(piece) for token, piece in answer if piece}
 
 
 def _cycle(entry: Mapping, landscape: RecordedLandscape, tokens: Sequence[int]) -> RecordedCycle:

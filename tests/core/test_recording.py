@@ -296,3 +296,10 @@ def test_every_shipped_recording_answers_for_what_it_promises():
             tree = policy(cycle.landscape, live["budget"]).tree
             accepted = cycle.verdict(tree).accepted
             assert (tree.paths[accepted[-1]] if accepted else ()) == cycle.verdicts[0].path
+
+
+def test_every_token_that_the_target_said_can_be_read_in_the_shipped_recordings():
+    for path in shipped().values():
+        one = read(path)
+        said = one.tokens[one.prompt_length : one.prompt_length + one.answer_length]
+        assert all(token in one.texts for token, piece in zip(said, one.pieces, strict=False) if piece)
