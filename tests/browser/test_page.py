@@ -198,7 +198,7 @@ def test_the_budget_let_go_in_the_stage_moves_the_charts(lab):
 
 
 def test_the_first_tree_is_there_within_three_seconds(open_page, lab_url):
-    """From the address to the tree, in a session of its own; of three openings the fastest counts, others may want the cores too."""
+    """From the address to the tree, in a session of its own; of three openings the fastest counts: others may want the cores."""
     times = []
     for seed in (77, 78, 79):
         page = open_page(f"{lab_url}/?seed={seed}")
