@@ -27,7 +27,7 @@ def lab(open_page, lab_url):
 
 
 SLACK = 3
-"""The aims are 3 s and 300 ms; these tests catch a page that has become slow on any machine; what a quiet one reaches is printed and kept in README.md."""
+"""The aims are 3 s and 300 ms; these tests catch a page that has become slow on any machine, and print what this one reaches."""
 
 
 def crowded():
