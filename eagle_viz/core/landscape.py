@@ -217,7 +217,7 @@ def _mix(x: np.ndarray) -> np.ndarray:
     return x ^ (x >> np.uint64(31))
 
 
-def _node_hashes(seeds: Sequence[int], paths: Sequence[Path]) -> np.ndarray:
+def node_hashes(seeds: Sequence[int], paths: Sequence[Path]) -> np.ndarray:
     """[seeds, paths] uint64: one hash a node, chained from the seed along its ranks."""
     lengths = np.array([len(path) for path in paths])
     ranks = np.zeros((len(paths), max(lengths, default=0)), dtype=np.uint64)
@@ -226,9 +226,14 @@ def _node_hashes(seeds: Sequence[int], paths: Sequence[Path]) -> np.ndarray:
     root = _mix((np.asarray(seeds, dtype=np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
     hashes = np.repeat(root[:, None], len(paths), axis=1)
     for depth in range(ranks.shape[1]):
-        child = _mix(hashes + (ranks[None, :, depth] + np.uint64(1)) * np.uint64(_GOLDEN))
+        child = child_hashes(hashes, ranks[None, :, depth])
         hashes = np.where(lengths[None, :] > depth, child, hashes)
     return hashes
+
+
+def child_hashes(hashes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """Hashes of the children with these ranks (uint64, broadcast against their parents' hashes)."""
+    return _mix(hashes + (ranks + np.uint64(1)) * np.uint64(_GOLDEN))
 
 
 def _normals(hashes: np.ndarray, count: int) -> np.ndarray:
@@ -248,7 +253,12 @@ def synthetic_confidences(
 
     Law: equal to expanding each path of each ``SyntheticLandscape(seed, ...)`` alone.
     """
-    z = -np.sort(-_normals(_node_hashes(seeds, paths), branching), axis=-1)
+    return hashed_confidences(node_hashes(seeds, paths), sharpness, branching, coverage)
+
+
+def hashed_confidences(hashes: np.ndarray, sharpness: float, branching: int, coverage: float) -> np.ndarray:
+    """[..., branching] float64: the candidates' confidences below nodes of these hashes, most confident first."""
+    z = -np.sort(-_normals(hashes, branching), axis=-1)
     weights = np.exp(sharpness * (z - z[..., :1]))
     return on_grid(coverage * weights / weights.sum(axis=-1, keepdims=True))
 

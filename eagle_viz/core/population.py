@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .landscape import _GOLDEN, SyntheticLandscape, _mix, _node_hashes, _normals, on_grid, synthetic_confidences
+from .landscape import SyntheticLandscape, child_hashes, hashed_confidences, node_hashes, synthetic_confidences
 from .policies import BestStatic, Eagle1
 from .tree import ROOT, Path, canonical_order
 
@@ -66,7 +66,7 @@ def eagle2_expected(
     sharpness: float, budget: int, branching: int, coverage: float, top_k: int, max_depth: int, seeds: Sequence[int]
 ) -> np.ndarray:
     """[seeds] float64: ``expected_accepted`` of EAGLE-2 on each seed's landscape (beam expanded, best of the pool kept)."""
-    hashes, values = _node_hashes(seeds, [ROOT]), np.ones((len(seeds), 1))
+    hashes, values = node_hashes(seeds, [ROOT]), np.ones((len(seeds), 1))
     pool = []
     for _ in range(max_depth):
         hashes, values = _children(hashes, values, sharpness, branching, coverage, min(top_k, branching))
@@ -81,9 +81,6 @@ def _children(
     hashes: np.ndarray, values: np.ndarray, sharpness: float, branching: int, coverage: float, width: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Hashes and values [seeds, frontier * width] of the ``width`` most confident children of each frontier node."""
-    z = -np.sort(-_normals(hashes, branching), axis=-1)
-    weights = np.exp(sharpness * (z - z[..., :1]))
-    confidences = on_grid(coverage * weights / weights.sum(axis=-1, keepdims=True))[..., :width]
-    ranks = np.arange(1, width + 1, dtype=np.uint64)
-    children = _mix(hashes[..., None] + ranks * np.uint64(_GOLDEN))
+    confidences = hashed_confidences(hashes, sharpness, branching, coverage)[..., :width]
+    children = child_hashes(hashes[..., None], np.arange(width, dtype=np.uint64))
     return children.reshape(len(hashes), -1), (values[..., None] * confidences).reshape(len(hashes), -1)
