@@ -1,8 +1,9 @@
-"""``calibrate``, ``bench decode`` and ``train``: what the model card and the page quote, printed by anyone who asks."""
+"""``calibrate``, ``bench decode``, ``bench passes`` and ``train``: what the model card and the page quote, printed by anyone who asks."""
 
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from ..core.documents import VERSION
@@ -11,10 +12,11 @@ from .parser import print_json, say
 
 
 def add_commands(commands: argparse._SubParsersAction, benches: argparse._SubParsersAction) -> None:
-    """Register ``calibrate`` and ``train``, and ``decode`` under ``bench``."""
+    """Register ``calibrate`` and ``train``, and ``decode`` and ``passes`` under ``bench``."""
     _add_calibrate(commands.add_parser("calibrate", help="confidence against acceptance, recorded or live"))
     _add_train(commands.add_parser("train", help="train an EAGLE head for a target: corpus, features, training, calibration"))
     _add_decode(benches.add_parser("decode", help="plain decoding, prompt lookup, chain, EAGLE-1 and EAGLE-2 on the same prompts"))
+    _add_passes(benches.add_parser("passes", help="time of a target pass over n positions and of a draft pass, on this machine"))
 
 
 def _add_prompts(parser: argparse.ArgumentParser) -> None:
@@ -38,6 +40,15 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--head", default=str(HEAD), help="folder of an EAGLE head (default: the shipped one)")
     parser.add_argument("--dtypes", nargs="+", default=list(DTYPES), choices=DTYPES, help="default: both")
     parser.set_defaults(run=run_decode)
+
+
+def _add_passes(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--target", help="folder or hub id (default: the fetched target)")
+    parser.add_argument("--head", default=str(HEAD), help="folder of an EAGLE head (default: the shipped one)")
+    parser.add_argument("--dtypes", nargs="+", default=list(DTYPES), choices=DTYPES, help="default: both")
+    parser.add_argument("--repeats", type=int, default=15, help="runs at each size; the median counts (default 15)")
+    parser.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
+    parser.set_defaults(run=run_passes)
 
 
 def _add_train(parser: argparse.ArgumentParser) -> None:
@@ -125,6 +136,29 @@ def _print_rows(made) -> None:
         speed = f"{row.tokens_per_second:>9.1f}{row.tokens_per_second / fastest:>10.2f}"
         same = f"{row.identical}/{row.prompts}"
         print(f"{row.name:<15}{row.budget:>7} {row.dtype:<10}{speed}{tau:>7}{expected:>10}{rest:>7}{same:>11}")
+
+
+def run_passes(args: argparse.Namespace) -> int:
+    """Print the times as the page's Budget & speed takes them, ``positions:milliseconds``."""
+    import torch
+
+    from ..engine.fetch import default_target_path
+    from ..engine.head import Head
+    from ..engine.passes import time_passes
+    from ..engine.target import Target
+
+    if args.repeats < 1:
+        raise ValueError(f"repeats: {args.repeats} given, allowed is 1 or more")
+    found = []
+    for name in args.dtypes:
+        target = Target.load(args.target or default_target_path(), getattr(torch, name))
+        found.append(time_passes(target, Head.load(args.head, target), repeats=args.repeats))
+    if args.json:
+        print_json({"version": VERSION, "passes": [asdict(cost) for cost in found]})
+        return 0
+    for cost in found:
+        print(f"{cost.title}: {cost.text}; a draft pass {cost.draft_ms:g} ms")
+    return 0
 
 
 def run_train(args: argparse.Namespace) -> int:

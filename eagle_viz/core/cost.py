@@ -43,6 +43,28 @@ class PassCost:
         return np.interp(positions, self.sizes, self.verify_ms) + beyond
 
 
+    @property
+    def text(self) -> str:
+        """The times as people write them, ``positions:milliseconds`` one after the other; ``parse_times`` reads it."""
+        return " ".join(f"{size}:{ms:g}" for size, ms in zip(self.sizes, self.verify_ms, strict=True))
+
+
+def parse_times(title: str, text: str, draft_ms: float) -> PassCost:
+    """Pass times written as ``positions:milliseconds``, 1 first; raises ``ValueError`` with one sentence.
+
+    >>> parse_times("mine", "1:10 11:20", 0.5).verify_ms
+    (10.0, 20.0)
+    """
+    try:
+        pairs = [word.split(":") for word in text.replace(",", " ").split()]
+        sizes, times = [int(size) for size, _ in pairs], [float(ms) for _, ms in pairs]
+    except ValueError as error:
+        raise ValueError(f"times: {text[:60]!r} given, allowed is positions:milliseconds, such as 1:46 8:89 60:164") from error
+    if not all(ms < float("inf") for ms in times):
+        raise ValueError(f"times: {text[:60]!r} given, allowed are finite milliseconds")
+    return PassCost(title, tuple(sizes), tuple(times), draft_ms)
+
+
 def speedup(cost: PassCost, accepted: np.ndarray, budgets: Sequence[int], passes: Sequence[int]) -> np.ndarray:
     """[m] tokens a second, (1 + accepted) / (t(N + 1) + passes * c), against plain decoding (reference section 6).
 

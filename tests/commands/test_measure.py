@@ -1,12 +1,14 @@
-"""``calibrate``, ``bench decode`` and ``train`` on a tiny random Llama; prompt files; bad input in one line."""
+"""``calibrate``, ``bench decode``, ``bench passes`` and ``train`` on a tiny random Llama; prompt files; bad input in one line."""
 
 import json
+import re
 
 import pytest
 import torch
 
 from eagle_viz.commands import main
 from eagle_viz.commands.prompts import read_prompts
+from eagle_viz.core.cost import parse_times
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.target import Target
 from tests.engine.tiny import tiny_llama, tiny_tokenizer
@@ -42,6 +44,14 @@ def test_bench_decode_measures_each_way_and_all_are_lossless(capsys, folder, hea
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert {"plain", "prompt_lookup", "chain", "eagle1", "eagle2"} <= {row["name"] for row in rows}
     assert all(row["identical"] == row["prompts"] == 1 or row["widest_gap"] < 1e-4 for row in rows)
+
+
+def test_bench_passes_prints_times_that_the_page_reads(capsys, folder, head):
+    options = f"--target {folder} --head {head} --dtypes float32 --repeats 3"
+    assert main(["bench", "passes", *options.split()]) == 0
+    times = re.search(r"float32: (.*); a draft pass ([\d.]+) ms", capsys.readouterr().out)
+    cost = parse_times("mine", times[1], float(times[2]))
+    assert cost.sizes[0] == 1 and cost.sizes[-1] >= 60 and cost.draft_ms > 0
 
 
 def test_calibrate_live_finds_the_oracle_perfectly_calibrated(capsys, folder):

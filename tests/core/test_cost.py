@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from eagle_viz.core.cost import MEASURED, SUPPOSED, PassCost, speedup
+from eagle_viz.core.cost import MEASURED, SUPPOSED, PassCost, parse_times, speedup
 
 LINEAR = PassCost("linear", (1, 11), (10.0, 20.0), 2.0)
 
@@ -36,3 +36,14 @@ def test_nothing_drafted_is_plain_decoding():
 def test_a_table_that_is_none_is_refused(sizes, times, draft, field):
     with pytest.raises(ValueError, match=f"{field}.*given, allowed is"):
         PassCost("bad", sizes, times, draft)
+
+
+def test_written_times_are_read_back():
+    for cost in (*MEASURED, SUPPOSED):
+        assert parse_times(cost.title, cost.text, cost.draft_ms) == PassCost(cost.title, cost.sizes, cost.verify_ms, cost.draft_ms)
+
+
+@pytest.mark.parametrize("text", ["", "1", "1:2", "1:2 x:3", "1:2 4:nan", "1:2 4:inf", "1:2:3 4:5", "4:5 1:2", "1:0 2:1"])
+def test_times_that_are_none_are_one_sentence(text):
+    with pytest.raises(ValueError, match="given, allowed"):
+        parse_times("mine", text, 0.0)
