@@ -16,7 +16,7 @@ from torch import Tensor
 
 from eagle_viz.engine.checkpoint import HeadCheckpoint
 from eagle_viz.engine.target import Target
-from eagle_viz.training.corpus import TEMPERATURES, Corpus
+from eagle_viz.training.corpus import Corpus
 from eagle_viz.training.data import make_batch
 from eagle_viz.training.features import corpus_features
 from eagle_viz.training.sampler import Answer, sample_batch
@@ -24,6 +24,7 @@ from eagle_viz.training.train import Trainer
 from eagle_viz.training.unseen import PROMPTS
 
 BINS = 15
+TEMPERATURES = (0.0, 0.7, 1.0)
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class HeldOut:
 
 
 def unseen_answers(target: Target, limit: int = 160, seed: int = 7) -> Unseen:
-    """Answers of at most `limit` tokens to the prompts of `unseen.py` at every temperature of the corpus."""
+    """Answers of at most `limit` tokens to the prompts of `unseen.py` at three temperatures."""
     prompts = [target.encode_chat(p) for p in PROMPTS for _ in TEMPERATURES]
     temperatures = list(TEMPERATURES) * len(PROMPTS)
     answers = sample_batch(target, prompts, temperatures, limit, seed)

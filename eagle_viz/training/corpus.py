@@ -12,7 +12,7 @@ from eagle_viz.engine.target import Target
 from eagle_viz.training.prompts import draw_prompts
 from eagle_viz.training.sampler import Answer, sample_batch
 
-TEMPERATURES = (0.0, 0.7, 1.0)
+TEMPERATURES = (0.0, 0.7, 0.0, 1.0)  # in turn; greedy twice: hotter answers of a small target lose their thread
 Progress = Callable[[str, float], None]
 
 
@@ -20,17 +20,18 @@ Progress = Callable[[str, float], None]
 class CorpusPlan:
     """What to sample: `batches` times `batch` answers of at most `limit` tokens.
 
-    One batch in `own_every` answers prompts that the target wrote itself; the others answer templates.
+    One batch in `template_every` answers templates; the others answer prompts that the target wrote itself, which are far
+    more varied.
     """
 
     seed: int = 2024
     batches: int = 48
     batch: int = 224
     limit: int = 256
-    own_every: int = 4
+    template_every: int = 4
 
     def __post_init__(self):
-        for field in ("batches", "batch", "limit", "own_every"):
+        for field in ("batches", "batch", "limit", "template_every"):
             if getattr(self, field) < 1:
                 raise ValueError(f"{field} must be at least 1, got {getattr(self, field)}")
 
@@ -109,9 +110,9 @@ def own_prompts(target: Target, count: int, seed: int) -> list[str]:
 
 
 def _batch_prompts(target: Target, plan: CorpusPlan, index: int, templates: list[str]) -> list[str]:
-    if (index + 1) % plan.own_every == 0:
-        return own_prompts(target, plan.batch, plan.seed + 7919 * (index + 1))
-    return templates[index * plan.batch : (index + 1) * plan.batch]
+    if index % plan.template_every == 0:
+        return templates[index * plan.batch : (index + 1) * plan.batch]
+    return own_prompts(target, plan.batch, plan.seed + 7919 * (index + 1))
 
 
 def _answer_batch(target: Target, plan: CorpusPlan, index: int, prompts: list[str]) -> list[Answer]:

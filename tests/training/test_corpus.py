@@ -13,7 +13,7 @@ from eagle_viz.training.sampler import draw_tokens, sample_batch
 from eagle_viz.training.unseen import PROMPTS
 
 EVALUATION = Path(__file__).resolve().parents[3] / "shared" / "prompts" / "mt_bench.jsonl"
-PLAN = CorpusPlan(seed=3, batches=3, batch=4, limit=6, own_every=3)
+PLAN = CorpusPlan(seed=3, batches=3, batch=4, limit=6, template_every=3)
 
 
 def quiet(stage: str, share: float) -> None:
