@@ -1,4 +1,4 @@
-"""``calibrate``, ``bench decode``, ``bench passes`` and ``train``: what the model card and the page quote, printed by anyone who asks."""
+"""``calibrate``, ``bench decode``, ``bench passes`` and ``train``: what card and page quote, printed by anyone who asks."""
 
 from __future__ import annotations
 

@@ -42,7 +42,6 @@ class PassCost:
         beyond = np.maximum(positions - self.sizes[-1], 0) * slope
         return np.interp(positions, self.sizes, self.verify_ms) + beyond
 
-
     @property
     def text(self) -> str:
         """The times as people write them, ``positions:milliseconds`` one after the other; ``parse_times`` reads it."""

@@ -7,7 +7,7 @@ import torch
 
 from eagle_viz.core.calibration import best_first_gaps
 from eagle_viz.core.landscape import Candidates, Landscape, RecordedLandscape
-from eagle_viz.core.policies import BestStatic, Chain, Eagle1, Eagle2
+from eagle_viz.core.policies import BestStatic, Chain, Eagle1, Eagle2, Policy
 from eagle_viz.core.policies.base import Scout
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.recording import (
@@ -27,6 +27,9 @@ from eagle_viz.engine.target import Target
 
 Expanded = Mapping[Path, Candidates]
 """What is known below one root: the candidates of every expanded path."""
+
+Expand = Callable[[Reader, DraftedLandscape], dict[Path, Candidates]]
+"""What to draft below an open root, with the target's probabilities beside the confidences."""
 
 TAIL = 16
 """Tokens read beyond the answer, so that a deep tree near its end still meets the target's own continuation."""
@@ -85,14 +88,29 @@ def _first_draft(
     for cycle in run:
         cycles.append(cycle)
         report(Progress(prompt.name, "generate", len(run.tokens), limit))
+    return record_run(run, evenly(cycles, contexts), prompt, expand_all, target_name, report)
+
+
+def record_run(
+    run: Generation,
+    cycles: Sequence[Cycle],
+    prompt: Prompt,
+    expand: Expand,
+    target_name: str = "SmolLM2-135M-Instruct",
+    report: Callable[[Progress], None] = lambda progress: None,
+) -> Recording:
+    """Read the answer of a finished run again and draft below the roots of these cycles of it what `expand` asks for.
+
+    Raises ValueError where there is no cycle.
+    """
+    target, drafter = run.target, run.drafter
     tokens = [*run.prompt, *run.tokens, *_tail(target, run)]
     if not cycles:
         raise ValueError(f"prompt: the answer to {prompt.name!r} is over before its first cycle, so there is nothing to record")
-    cycles = evenly(cycles, contexts)
     roots = [cycle.position for cycle in cycles]
     known = []
     for context in contexts_of(target, drafter, tokens, roots):
-        known.append(expand_all(*context))
+        known.append(expand(*context))
         report(Progress(prompt.name, "record", len(known), len(roots)))
     texts = token_texts(target, known)
     landscapes = [RecordedLandscape(found, tokens[root], texts) for found, root in zip(known, roots, strict=True)]
@@ -109,7 +127,7 @@ def _first_draft(
         pieces=pieces(target, run.tokens),
         texts=texts,
         cycles=tuple(_recorded(cycle, land, tokens) for cycle, land in zip(cycles, landscapes, strict=True)),
-        made=_made(target, contest),
+        made=_made(target, run.contest),
     )
 
 
@@ -192,6 +210,17 @@ def expand_all(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candid
     draft_up_to(Chain(), landscape, CHAIN_DEPTH)
     known = close_by_target(reader, landscape, priced(reader, landscape, {}))
     return {path: row if path in wanted or len(path) < MAX_DEPTH else first_only(row) for path, row in known.items()}
+
+
+def expand_for(policies: Sequence[Policy]) -> Expand:
+    """What these policies expand at budgets up to the largest, and no more: quick enough to wait for."""
+
+    def expand(reader: Reader, landscape: DraftedLandscape) -> dict[Path, Candidates]:
+        for policy in policies:
+            draft_up_to(policy, landscape, MAX_BUDGET)
+        return priced(reader, landscape, {})
+
+    return expand
 
 
 def first_only(row: Candidates) -> Candidates:

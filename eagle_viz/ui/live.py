@@ -16,8 +16,9 @@ from ..core.recording import Recording
 
 if TYPE_CHECKING:
     from ..engine.drafted import Drafter
-    from ..engine.generation import Contest
+    from ..engine.generation import Cycle, Generation
     from ..engine.head import Head
+    from ..engine.recorder import Progress
     from ..engine.target import Target
 
 DESERTED = 60.0
@@ -54,7 +55,8 @@ class Live:
     """A run as the page sees it; only the run's own thread writes.
 
     ``stage`` what it is doing and ``share`` how much of that is done; ``tokens`` pairs of text and kind ("accepted" or "bonus").
-    ``numbers`` what was measured; ``error`` one sentence if it failed; ``recording`` when its trees can be shown.
+    ``numbers`` what was measured; ``error`` one sentence if it failed; ``recording`` when its trees can be shown, and once more
+    when they answer for every setting.
     """
 
     request: Request | None
@@ -128,8 +130,9 @@ def _generate(live: Live, request: Request) -> None:
     leader = {"eagle2": (Eagle2(top_k=request.top_k, max_depth=request.max_depth), request.budget)}
     live.say("reading the prompt")
     began = perf_counter()
-    run = generate(target, drafter, request.prompt, leader, Settings(request.limit, probabilities=False))
+    run, cycles = generate(target, drafter, request.prompt, leader, Settings(request.limit, probabilities=False)), []
     for cycle in run:
+        cycles.append(cycle)
         accepted = cycle.verdicts[cycle.leader].accept_length
         kinds = ["accepted"] * accepted + ["bonus"]
         live.tokens += [(target.decode([token]), kind) for token, kind in zip(cycle.tokens, kinds, strict=False)]
@@ -138,7 +141,7 @@ def _generate(live: Live, request: Request) -> None:
     live.numbers |= {"tokens": len(run.tokens), "speed": len(run.tokens) / seconds, "passes": run.passes}
     live.numbers |= {"tau": run.tau(), "expected": run.expected_tau()}
     _compare_plain(live, target, run)
-    _record(live, request, target, drafter, leader | {"eagle1": (Eagle1(), request.budget)})
+    _record(live, request, run, cycles)
 
 
 def _compare_plain(live: Live, target: Target, run) -> None:
@@ -154,21 +157,19 @@ def _compare_plain(live: Live, target: Target, run) -> None:
     live.numbers["same"] = "identical to plain decoding" if same is None else f"differs from plain decoding at token {same + 1}"
 
 
-def _record(live: Live, request: Request, target: Target, drafter: Drafter, contest: Contest) -> None:
-    """Draft every context again, widely, so that the stage can show any budget and policy."""
+def _record(live: Live, request: Request, run: Generation, cycles: list[Cycle]) -> None:
+    """Draft every context again for the stage: first what the page shows now, at any budget, then what it may be asked for."""
     from ..engine.prompts import Prompt
-    from ..engine.recorder import record
+    from ..engine.recorder import expand_all, expand_for, record_run
 
     prompt = Prompt(request.name, "Your prompt", "live", request.prompt)
-    made = record(
-        target,
-        drafter,
-        [prompt],
-        contest,
-        request.limit,
-        report=lambda now: live.say(f"{now.step} for the stage", now.done / now.total),
-    )
-    live.recording = made[0]
+    shown = expand_for([Eagle2(top_k=request.top_k, max_depth=request.max_depth), Eagle1()])
+    for stage, expand in (("drafting both trees again, for the stage", shown), ("drafting for all other settings", expand_all)):
+
+        def report(now: Progress, stage: str = stage) -> None:
+            live.say(f"{stage}: context {now.done} of {now.total}", now.done / now.total)
+
+        live.recording = record_run(run, cycles, prompt, expand, report=report)
 
 
 def load(drafter: str) -> tuple[Target, Drafter]:

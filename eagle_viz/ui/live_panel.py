@@ -7,10 +7,10 @@ from time import monotonic
 
 import streamlit as st
 
-from . import library, live, session
+from . import library, live, replays, session, world
 from .settings import ALL_STEPS
 
-_RUN = "live_run"
+_RUN, _SHOWN = "live_run", "live_shown"
 POLL = 0.6
 """Seconds between two looks at a run."""
 
@@ -38,13 +38,13 @@ def _start() -> None:
             state["live_prompt"], state["live_drafter"], state["live_limit"], now.budget, min(now.top_k, 10), min(now.max_depth, 12)
         )
     except ValueError as error:
-        state[_RUN] = live.Live(None, error=str(error), finished=True)
+        state[_RUN], state[_SHOWN] = live.Live(None, error=str(error), finished=True), (None, True)
         return
-    state[_RUN] = live.start(request)
+    state[_RUN], state[_SHOWN] = live.start(request), (None, False)
 
 
 def _fetch() -> None:
-    st.session_state[_RUN] = live.start_fetch()
+    st.session_state[_RUN], st.session_state[_SHOWN] = live.start_fetch(), (None, False)
 
 
 def _stop() -> None:
@@ -59,7 +59,7 @@ def progress() -> None:
 
 
 def _look(run: live.Live) -> None:
-    """One look; when the trees are ready the page moves to them."""
+    """One look; when the trees are ready the page moves to them, while the rest is still being drafted."""
     run.seen = monotonic()
     with st.container(key="card-live", border=True):
         st.html(f'<p class="claim" data-testid="live-stage">{escape(_headline(run))}</p>')
@@ -70,12 +70,20 @@ def _look(run: live.Live) -> None:
             st.html(f'<p class="live-text" data-testid="live-text">{words}</p>')
         if "speed" in run.numbers:
             st.html(_numbers(run.numbers))
-    if run.finished and not st.session_state.get(f"seen {id(run)}"):
-        st.session_state[f"seen {id(run)}"] = True
-        if run.recording is not None:
-            library.keep_live(run.recording)
+    if (run.recording, run.finished) != st.session_state.get(_SHOWN, (None, False)):
+        _show(run)
+
+
+def _show(run: live.Live) -> None:
+    """Take what the run has made since the last look: its first recording moves the page there, a wider one takes its place."""
+    st.session_state[_SHOWN] = (run.recording, run.finished)
+    if run.recording is not None:
+        first = library.keep_live(run.recording)
+        world.forget_recordings()
+        replays.forget_recordings()
+        if first:
             session.restart(session.current().but(recording=run.recording.name, position=0, step=ALL_STEPS))
-        st.rerun()
+    st.rerun()
 
 
 def _headline(run: live.Live) -> str:

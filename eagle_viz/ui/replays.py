@@ -46,6 +46,11 @@ def ladder(names: tuple[str, ...], budget: int, top_k: int, max_depth: int, kind
     return calibration.climb(cycles, calibration.ladder_policies(max_depth, top_k), budget, oracle=max_depth)
 
 
+def forget_recordings() -> None:
+    """A recording was replaced by a wider one, on which ladders have more rungs."""
+    ladder.clear()
+
+
 @st.cache_resource(max_entries=64, show_spinner=False)
 def tokens_at_every_budget(names: tuple[str, ...], key: PolicyKey, expected: bool) -> tuple[np.ndarray, np.ndarray]:
     """Mean accepted (or ``expected``) tokens, bonus not counted, and draft passes at budgets 0, 1, ...; nested policies only."""

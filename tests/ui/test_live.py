@@ -5,6 +5,8 @@ import time
 
 import pytest
 
+from eagle_viz.core.policies import Eagle1, Eagle2
+from eagle_viz.core.readout import draft_up_to
 from eagle_viz.ui import live as live_module
 from eagle_viz.ui.live import Live, Request, Stopped, _guarded, load
 
@@ -68,6 +70,8 @@ def test_a_run_streams_its_tokens_compares_with_plain_decoding_and_ends_as_a_rec
 
     target = tiny_target()
     monkeypatch.setattr(live_module, "load", lambda drafter: (target, OracleDrafter(target)))
+    found = []
+    monkeypatch.setattr(Live, "__setattr__", lambda self, name, value: _noting(found, self, name, value))
     live = live_module.start(Request("a b c", "oracle", 12, 10, 4, 4))
     finished(live, seconds=120)
     assert live.error is None and live.stage == "done"
@@ -75,3 +79,16 @@ def test_a_run_streams_its_tokens_compares_with_plain_decoding_and_ends_as_a_rec
     assert len(live.tokens) + 1 == live.numbers["tokens"] <= 12
     assert {kind for _, kind in live.tokens} <= {"accepted", "bonus"}
     assert live.recording.answer_length == live.numbers["tokens"] and "live-" in live.recording.name
+    first, last = found
+    assert last is live.recording and len(first.cycles) == len(last.cycles)
+    for narrow, wide in zip(first.cycles, last.cycles, strict=True):
+        for policy in (Eagle2(top_k=4, max_depth=4), Eagle1()):
+            tree = draft_up_to(policy, narrow.landscape, 60)[0].tree
+            assert tree.paths == draft_up_to(policy, wide.landscape, 60)[0].tree.paths
+        assert set(narrow.landscape.candidates) < set(wide.landscape.candidates)
+
+
+def _noting(found, live, name, value):
+    if name == "recording" and value is not None:
+        found.append(value)
+    object.__setattr__(live, name, value)
