@@ -47,6 +47,29 @@ def test_arrows_step_home_and_end_jump_space_plays_and_all_are_listed(drawn):
     assert all(word in part(page, "stage-keys").inner_text() for word in ("Home", "End", "Space", "step"))
 
 
+@pytest.mark.parametrize("panel", ["table", "keys", "share-menu"])
+def test_escape_shuts_a_panel_and_gives_the_focus_back(drawn, panel):
+    page = drawn(budget=12)
+    button = {"table": "stage-table-toggle", "keys": "stage-keys-toggle", "share-menu": "stage-share"}[panel]
+    part(page, button).click()
+    assert part(page, f"stage-{panel}").is_visible()
+    if panel != "keys":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Escape")
+    assert not part(page, f"stage-{panel}").is_visible() and part(page, button).get_attribute("aria-pressed") == "false"
+    assert page.evaluate("document.activeElement.dataset.testid") == button
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_height_of_the_stage_does_not_depend_on_the_step(drawn, width):
+    page = drawn(page={"width": width})
+    heights = set()
+    for step in (0, 1, 2, 12, 25):
+        drag_to(page, "stage-step", step)
+        heights.add(page.get_by_test_id("stage").bounding_box()["height"])
+    assert len(heights) == 1
+
+
 def test_keys_are_inert_while_typing_and_when_another_control_has_the_focus(stage):
     page = stage("budget=12&step=6")
     page.get_by_label("a field").click()

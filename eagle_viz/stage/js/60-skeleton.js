@@ -17,8 +17,9 @@ const KEYS = [
   ["Space", "play or pause"],
   ["Ctrl + wheel", "zoom"],
   ["drag", "pan"],
+  ["two fingers", "zoom and pan"],
   ["Tab, then arrows", "walk a tree"],
-  ["Esc", "let go of a node"],
+  ["Esc", "let go of a node, shut a panel"],
 ];
 const GLYPHS = {
   first: "M4 3.5v9M12 3.5 7.5 8l4.5 4.5",

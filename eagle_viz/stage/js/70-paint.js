@@ -140,7 +140,7 @@ function paintCounts(stage, tallies) {
   const { misspent } = tallies.static;
   setText(
     stage.parts.wasted,
-    `${misspent} static node${misspent === 1 ? "" : "s"} worth less than the dynamic tree's least`,
+    `${misspent} static node${misspent === 1 ? "" : "s"} misspent: worth less than any dynamic one`,
   );
   stage.parts.wasted.hidden = misspent === 0;
 }

@@ -35,16 +35,10 @@ function moveView(stage, view) {
   paint(stage);
 }
 
+const DRAWERS = { "stage-table-toggle": "table", "stage-keys-toggle": "keys", "stage-share": "sharing" };
+
 function wireDrawers(stage, on) {
-  const drawer = (button, part, open) =>
-    on(button, "click", (event) => {
-      const shut = (stage.parts[part].hidden = !stage.parts[part].hidden);
-      event.currentTarget.setAttribute("aria-pressed", String(!shut));
-      if (!shut) open?.();
-    });
-  drawer("stage-table-toggle", "table", () => paintTable(stage));
-  drawer("stage-keys-toggle", "keys");
-  drawer("stage-share", "sharing");
+  for (const [button, part] of Object.entries(DRAWERS)) on(button, "click", () => toggleDrawer(stage, button, part));
   on("stage-misspent", "click", (event) => {
     const shown = stage.scenes.static.canvas.classList.toggle("blaming");
     event.currentTarget.setAttribute("aria-pressed", String(shown));
@@ -57,6 +51,25 @@ function wireDrawers(stage, on) {
   });
 }
 
+function toggleDrawer(stage, button, part) {
+  const drawer = stage.parts[part];
+  drawer.hidden = !drawer.hidden;
+  stage.root.querySelector(`[data-testid="${button}"]`).setAttribute("aria-pressed", String(!drawer.hidden));
+  if (drawer.hidden) return;
+  if (part === "table") paintTable(stage);
+  drawer.scrollIntoView({ block: "nearest" });
+}
+
+// Escape shuts the drawer one is in, or the last one open, and gives the focus back to its button.
+function shutDrawer(stage, event) {
+  const open = Object.entries(DRAWERS).filter(([, part]) => !stage.parts[part].hidden);
+  const [button, part] = open.find(([, name]) => stage.parts[name].contains(focused())) ?? open.at(-1) ?? [];
+  if (!part) return;
+  event.preventDefault();
+  toggleDrawer(stage, button, part);
+  stage.root.querySelector(`[data-testid="${button}"]`).focus();
+}
+
 function wireTree(stage, side) {
   const { canvas } = stage.scenes[side];
   const at = (event) => {
@@ -65,9 +78,10 @@ function wireTree(stage, side) {
   };
   canvas.addEventListener("wheel", (event) => turnWheel(stage, event, at(event)), { passive: false });
   canvas.addEventListener("pointerdown", (event) => (stage.grip = { last: at(event), start: at(event), moved: false }));
-  canvas.addEventListener("pointermove", (event) =>
-    stage.grip && event.buttons ? drag(stage, side, event, at(event)) : hover(stage, side, at(event)),
-  );
+  canvas.addEventListener("pointermove", (event) => {
+    if (stage.grip && event.buttons) drag(stage, side, event, at(event));
+    else if (event.pointerType !== "touch") hover(stage, side, at(event));
+  });
   canvas.addEventListener("pointerup", (event) => letGo(stage, side, at(event)));
   canvas.addEventListener("pointercancel", () => (stage.grip = null));
   canvas.addEventListener("pointerleave", () => stage.look?.pinned || lookAt(stage, null));
@@ -78,6 +92,7 @@ function wireTree(stage, side) {
   canvas.addEventListener("blur", () => lookAt(stage, null));
   canvas.addEventListener("keydown", (event) => walk(stage, side, event));
   canvas.addEventListener("moved", () => moveRing(stage.scenes[side]));
+  wireFingers(stage, side, at);
 }
 
 // The wheel scrolls the page; with Ctrl, Meta, Alt or Shift it zooms (a pinch on a touchpad arrives as Ctrl + wheel).
@@ -90,7 +105,9 @@ function turnWheel(stage, event, point) {
 
 function drag(stage, side, event, point) {
   const { grip } = stage;
-  if (!grip.moved && Math.hypot(point.x - grip.start.x, point.y - grip.start.y) < 4) return;
+  const [across, down] = [Math.abs(point.x - grip.start.x), Math.abs(point.y - grip.start.y)];
+  if (!grip.moved && Math.hypot(across, down) < 4) return;
+  if (!grip.moved && event.pointerType === "touch" && down >= across) return void (stage.grip = null); // the page scrolls
   if (!grip.moved) stage.scenes[side].canvas.setPointerCapture(event.pointerId);
   grip.moved = true;
   moveView(stage, panned(stage.view, point.x - grip.last.x, point.y - grip.last.y, stage.scenes[side].size));
@@ -113,7 +130,10 @@ function letGo(stage, side, point) {
 }
 
 function walk(stage, side, event) {
-  if (event.key === "Escape") return lookAt(stage, null);
+  if (event.key === "Escape" && stage.look) {
+    event.preventDefault();
+    return lookAt(stage, null);
+  }
   if (!["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home"].includes(event.key)) return;
   event.preventDefault();
   event.stopPropagation();
@@ -131,10 +151,11 @@ function pressKey(stage, event) {
     Home: () => jump(stage, 0),
     End: () => jump(stage, 1),
     " ": () => togglePlay(stage),
+    Escape: () => shutDrawer(stage, event),
   };
   const move = moves[event.key];
   if (!move || isBusy(stage, focused(), event.key)) return;
-  event.preventDefault();
+  if (event.key !== "Escape") event.preventDefault();
   move();
 }
 
@@ -143,6 +164,7 @@ function isBusy(stage, element, key) {
   const frame = stage.root.getRootNode().host ?? stage.root;
   if (!element || element.contains(frame)) return false;
   if (!stage.root.contains(element)) return true;
+  if (key === "Escape") return false;
   if (element.tagName === "BUTTON") return key === " ";
   return element !== stage.root;
 }

@@ -59,6 +59,7 @@ function makeStage(host, trace) {
     turn: 0,
     mode: "nodes",
     look: null,
+    fingers: new Map(),
     candidates: false,
     playing: null,
     wanted: null,
