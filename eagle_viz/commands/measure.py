@@ -139,7 +139,7 @@ def _print_rows(made) -> None:
 
 
 def run_passes(args: argparse.Namespace) -> int:
-    """Print the times as the page's Budget & speed takes them, ``positions:milliseconds``."""
+    """Print the times as Budget & speed on the page takes them, ``positions:milliseconds``."""
     import torch
 
     from ..engine.fetch import default_target_path
@@ -157,7 +157,7 @@ def run_passes(args: argparse.Namespace) -> int:
         print_json({"version": VERSION, "passes": [asdict(cost) for cost in found]})
         return 0
     for cost in found:
-        print(f"{cost.title}: {cost.text}; a draft pass {cost.draft_ms:g} ms")
+        print(f"{cost.title}:\n    {cost.text}")
     return 0
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+EXAMPLE = "1:46 8:89 60:164 draft:4.6"
+
 
 @dataclass(frozen=True)
 class PassCost:
@@ -44,24 +46,32 @@ class PassCost:
 
     @property
     def text(self) -> str:
-        """The times as people write them, ``positions:milliseconds`` one after the other; ``parse_times`` reads it."""
-        return " ".join(f"{size}:{ms:g}" for size, ms in zip(self.sizes, self.verify_ms, strict=True))
+        """All times as people write them, ``positions:milliseconds`` one after the other; ``parse_times`` reads it."""
+        times = [f"{size}:{ms:g}" for size, ms in zip(self.sizes, self.verify_ms, strict=True)]
+        plain = [] if self.plain_ms is None else [f"plain:{self.plain_ms:g}"]
+        return " ".join([*times, f"draft:{self.draft_ms:g}", *plain])
 
 
-def parse_times(title: str, text: str, draft_ms: float) -> PassCost:
-    """Pass times written as ``positions:milliseconds``, 1 first; raises ``ValueError`` with one sentence.
+def parse_times(title: str, text: str) -> PassCost:
+    """Times written as ``positions:milliseconds``, 1 first, with ``draft:`` and ``plain:`` beside them if they are known.
 
-    >>> parse_times("mine", "1:10 11:20", 0.5).verify_ms
+    Without ``draft:`` a draft pass costs nothing; without ``plain:`` a plain token costs a pass over one position. Raises
+    ``ValueError`` with one sentence.
+
+    >>> parse_times("mine", "1:10 11:20 draft:0.5").verify_ms
     (10.0, 20.0)
     """
     try:
         pairs = [word.split(":") for word in text.replace(",", " ").split()]
-        sizes, times = [int(size) for size, _ in pairs], [float(ms) for _, ms in pairs]
+        named = {name: float(ms) for name, ms in pairs if name in ("draft", "plain")}
+        times = {int(size): float(ms) for size, ms in pairs if size not in named}
     except ValueError as error:
-        raise ValueError(f"times: {text[:60]!r} given, allowed is positions:milliseconds, such as 1:46 8:89 60:164") from error
-    if not all(ms < float("inf") for ms in times):
-        raise ValueError(f"times: {text[:60]!r} given, allowed are finite milliseconds")
-    return PassCost(title, tuple(sizes), tuple(times), draft_ms)
+        raise ValueError(f"times: {text[:60]!r} given, allowed is positions:milliseconds, such as {EXAMPLE}") from error
+    if len(times) + len(named) < len(pairs):
+        raise ValueError(f"times: {text[:60]!r} given, allowed is each number of positions once")
+    if not all(0 <= ms < float("inf") for ms in (*times.values(), *named.values())) or named.get("plain") == 0:
+        raise ValueError(f"times: {text[:60]!r} given, allowed are finite milliseconds from 0, plain and passes above 0")
+    return PassCost(title, tuple(times), tuple(times.values()), named.get("draft", 0.0), named.get("plain"))
 
 
 def speedup(cost: PassCost, accepted: np.ndarray, budgets: Sequence[int], passes: Sequence[int]) -> np.ndarray:
@@ -73,10 +83,9 @@ def speedup(cost: PassCost, accepted: np.ndarray, budgets: Sequence[int], passes
     return (1 + np.asarray(accepted)) * (cost.plain_ms or float(cost.verify(1))) / time
 
 
-MEASURED: tuple[PassCost, ...] = (
-    PassCost("2 CPU cores, float32", (1, 2, 4, 8, 16, 26, 40, 60), (46, 53, 71, 89, 94, 111, 132, 164), 4.6),
-    PassCost("2 CPU cores, bfloat16 (AMX)", (1, 2, 4, 8, 16, 26, 40, 60), (57, 59, 58, 57, 63, 65, 75, 79), 4.6, plain_ms=46),
-)
+FLOAT32 = PassCost("2 CPU cores, float32", (1, 2, 4, 8, 16, 26, 40, 60), (46, 53, 71, 89, 94, 111, 132, 164), 4.6)
+BFLOAT16 = PassCost("2 CPU cores, bfloat16 (AMX)", (1, 2, 4, 8, 16, 26, 40, 60), (57, 59, 58, 57, 63, 65, 75, 79), 4.6, plain_ms=46)
+MEASURED: tuple[PassCost, ...] = (FLOAT32, BFLOAT16)
 """SmolLM2-135M-Instruct through Hugging Face after a prefix of 200 tokens, medians. On a processor with AMX, bfloat16 verifies
 60 positions for little more than one; float32 pays for each. A draft pass: a float32 cycle of EAGLE-2 at 25 nodes took 139 ms
 (2.03 tokens at 14.6 a second), 28 ms more than its verify pass, in six draft passes. Both are held against the faster plain

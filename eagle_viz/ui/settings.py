@@ -89,7 +89,9 @@ PROPERTIES: dict[str, Property] = _table(
     Property("dynamic", str, "eagle2", choices=tuple(POLICIES)),
     Property("top_k", int, 10, 1, 32),
     Property("max_depth", int, 12, 1, 24),
-    Property("tour", int, 0, 0, 9),
+    Property("cost", str, "cpu-bfloat16", choices=("cpu-bfloat16", "cpu-float32", "gpu")),
+    Property("times", str, "", length=300),
+    Property("tour", int, 0, 0, 8),
     Property("hide", str, "", length=60),
 )
 
@@ -115,6 +117,8 @@ class Settings:
     dynamic: str = PROPERTIES["dynamic"].default
     top_k: int = PROPERTIES["top_k"].default
     max_depth: int = PROPERTIES["max_depth"].default
+    cost: str = PROPERTIES["cost"].default
+    times: str = PROPERTIES["times"].default
     tour: int = PROPERTIES["tour"].default
     hide: str = PROPERTIES["hide"].default
 

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from html import escape
 
 import numpy as np
 import streamlit as st
 
-from ..core.cost import MEASURED, SUPPOSED, PassCost, speedup
+from ..core.cost import BFLOAT16, FLOAT32, SUPPOSED, PassCost, parse_times, speedup
 from ..core.replay import tau
 from ..view import figures
 from . import chrome, controls, lab, library, replays, session, world
 from .settings import Settings
 
-COSTS = {cost.title: cost for cost in (*MEASURED, SUPPOSED)}
+COSTS = {"cpu-bfloat16": BFLOAT16, "cpu-float32": FLOAT32, "gpu": SUPPOSED}
 WORDS = (
     "Every node is one more position in the verify pass. Where a pass over 60 positions takes hardly longer than over one, "
     "spend; where each position is paid for, the best tree is small. More nodes never expect fewer "
     "tokens a pass; tokens a second they may."
+)
+OWN = (
+    "positions:milliseconds of a verify pass, 1 first; draft: one draft pass; plain: a token of plain decoding, if that is not "
+    "a pass over one position. `python -m eagle_viz bench passes` measures and prints this line."
 )
 ORACLE = (
     "These texts were drafted by the target itself: a supposed drafter that is perfectly calibrated yet as cheap as a head. "
@@ -43,19 +46,33 @@ def panel(settings: Settings) -> None:
         left, right = st.columns([1, 4.1], gap="medium")
         with left, st.container(key="settings"):
             controls.recording_column(settings, position=False)
-            cost = _cost()
+            _choose()
         with right, chrome.in_one_sentence():
             st.html(f'<p class="intro">{WORDS}</p>')
             now = session.current()
             names = library.same_drafter(now.recording)
-            _speed(now, names, cost)
+            _speed(now, names, _cost(now))
             _bought(now, names)
 
 
-def _cost() -> PassCost:
-    title = st.selectbox("Time of a pass", list(COSTS), key="cost")
-    draft = st.number_input("One draft pass, ms", 0.0, 100.0, value=COSTS[title].draft_ms, step=0.1, key=f"draft {title}")
-    return replace(COSTS[title], draft_ms=draft)
+def _choose() -> None:
+    """Whose passes: one of the tables, or times of one's own. The field shows what is used, and editing it makes it one's own."""
+    titles = {name: cost.title for name, cost in COSTS.items()}
+    now = session.current()
+    st.selectbox("Time of a pass", list(COSTS), format_func=titles.get, **session.bind("cost", lambda chosen: {"times": ""}))
+    key = session.widget_key("times")
+    st.session_state[key] = now.times or COSTS[now.cost].text
+    st.text_area("Milliseconds, of your own hardware too", height=125, max_chars=300, help=OWN, key=key, on_change=_edited)
+
+
+def _edited() -> None:
+    text = " ".join(st.session_state[session.widget_key("times")].split())
+    session.change(times="" if text == COSTS[session.current().cost].text else text)
+
+
+def _cost(settings: Settings) -> PassCost:
+    """The chosen times; raises ``ValueError`` with one sentence where they are none."""
+    return parse_times("your own times", settings.times) if settings.times else COSTS[settings.cost]
 
 
 def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:

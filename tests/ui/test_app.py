@@ -1,5 +1,6 @@
 """The whole page run without a browser: every view, hostile links, and what it must not import."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,3 +77,19 @@ def test_the_page_opens_without_torch_transformers_or_networkx():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=Path(APP).parent)
     assert done.stdout.strip().splitlines()[-1] == "[]", done.stderr[-2000:]
+
+
+def said(app):
+    return " ".join(str(element.proto) for element in app.get("html"))
+
+
+def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
+    app = run(view="speed", times="1:10 64:10 draft:0")
+    assert "your own times" in said(app)
+    (field,) = (area for area in app.text_area if "Milliseconds" in area.label)
+    assert field.value == "1:10 64:10 draft:0"
+    # Where a larger pass costs nothing more, the speed against plain decoding is the number of tokens a pass.
+    pairs = re.findall(r"([\d.]+) times plain decoding with ([\d.]+) tokens", said(app))
+    assert len(pairs) == 2 and all(speed == tokens for speed, tokens in pairs)
+    field.set_value("1:10 x").run()
+    assert app.query_params["times"] == ["1:10 x"] and "times: '1:10 x' given, allowed is" in said(app)
