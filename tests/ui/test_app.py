@@ -92,4 +92,4 @@ def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
     pairs = re.findall(r"([\d.]+) times plain decoding with ([\d.]+) tokens", said(app))
     assert len(pairs) == 2 and all(speed == tokens for speed, tokens in pairs)
     field.set_value("1:10 x").run()
-    assert app.query_params["times"] == ["1:10 x"] and "times: '1:10 x' given, allowed is" in said(app)
+    assert "1:10 x" in app.query_params["times"] and "times: '1:10 x' given, allowed is" in said(app)
