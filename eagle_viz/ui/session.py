@@ -8,23 +8,41 @@ import streamlit as st
 
 from .presets import changes_by_name
 from .settings import PROPERTIES, Settings, parse, to_query
+from .stops import settings_at
 
-_SETTINGS, _NOTES, _WRITTEN, _FOLLOW = "settings", "notes", "written", "follow"
+_SETTINGS, _NOTES, _WRITTEN, _FOLLOW, _SERIAL = "settings", "notes", "written", "follow", "serial"
 
 
 def begin() -> Settings:
     """Settings of this run. The URL speaks first, and again when it is not what the page wrote (back button, edited link)."""
     query = st.query_params.to_dict()
     if _SETTINGS not in st.session_state or query != st.session_state[_WRITTEN]:
-        st.session_state[_SETTINGS], st.session_state[_NOTES] = parse(query, changes_by_name())
+        settings, st.session_state[_NOTES] = _read(query)
+        _put(settings)
         st.session_state[_WRITTEN] = query
         st.session_state[_FOLLOW] = st.session_state.get(_FOLLOW, 0) + 1
     return current()
 
 
+def _read(query: dict[str, str]) -> tuple[Settings, list[str]]:
+    """A link that names only a stop of the tour shows that stop, as if one had walked there."""
+    settings, notes = parse(query, changes_by_name())
+    return (settings_at(settings.tour), notes) if settings.tour and set(query) == {"tour"} else (settings, notes)
+
+
 def current() -> Settings:
     """The settings as they are now, also inside callbacks."""
     return st.session_state[_SETTINGS]
+
+
+def serial() -> str:
+    """Another word after each change of the settings."""
+    return str(st.session_state.get(_SERIAL, 0))
+
+
+def _put(settings: Settings) -> None:
+    st.session_state[_SETTINGS] = settings
+    st.session_state[_SERIAL] = st.session_state.get(_SERIAL, 0) + 1
 
 
 def notes() -> list[str]:
@@ -52,19 +70,19 @@ def note(sentence: str) -> None:
 
 def settle(**changes: object) -> Settings:
     """Complete the settings during a run (what a link left open); the sentences about the link stay."""
-    st.session_state[_SETTINGS] = current().but(**changes)
+    _put(current().but(**changes))
     return current()
 
 
 def change(**changes: object) -> None:
     """Change settings from a callback; the sentences about the URL have been read by then."""
-    st.session_state[_SETTINGS] = current().but(**changes)
+    _put(current().but(**changes))
     st.session_state[_NOTES] = []
 
 
 def restart(settings: Settings) -> None:
     """Replace all settings (a preset, a tour stop) and make the stage take them."""
-    st.session_state[_SETTINGS] = settings
+    _put(settings)
     st.session_state[_NOTES] = []
     st.session_state[_FOLLOW] += 1
 

@@ -97,13 +97,22 @@ def test_the_tour_drives_the_controls_and_is_left_and_resumed(view):
     page = view("", "[data-testid=stage]")
     page.get_by_role("button", name="Take the tour").click()
     page.get_by_text(STOPS[0].title).wait_for()
-    page.get_by_role("button", name="Next stop").click()
-    page.get_by_text(STOPS[1].title).wait_for()
     page.wait_for_function("location.search.includes('step=4')")
     assert page.get_by_test_id("stage-step").input_value() == "4"
+    page.get_by_role("button", name="Next stop").click()
+    page.get_by_text(STOPS[1].title).wait_for()
     page.get_by_role("button", name="Leave").click()
     page.get_by_role("button", name="Resume the tour").click()
     page.get_by_text(STOPS[1].title).wait_for()
+
+
+def test_a_stop_of_the_tour_has_its_whole_picture_in_sight(view):
+    page = view("tour=1", "[data-testid=stage]")
+    assert page.get_by_test_id("stage-step").input_value() == "4"
+    inside = "e => e.getBoundingClientRect().top >= 0 && e.getBoundingClientRect().bottom <= innerHeight"
+    for name in ("tour-stop", "stage"):
+        page.wait_for_timeout(1000)
+        assert page.get_by_test_id(name).evaluate(inside), name
 
 
 def test_graphml_downloads_and_reads_back(view, tmp_path):

@@ -13,7 +13,7 @@ function makeScene(side) {
     svg("text", { class: "token", y: -13, "text-anchor": "start", x: -8 }),
   ]);
   marks.append(root);
-  const canvas = svg("svg", { class: "tree", tabindex: 0, role: "tree" }, [ghosts, edges, ring, marks]);
+  const canvas = svg("svg", { class: "tree", tabindex: 0, role: "tree" }, [ghosts, edges, marks, ring]);
   return {
     side,
     canvas,

@@ -63,7 +63,7 @@ function paintRing(scene, node) {
 
 function moveRing(scene) {
   if (!scene.ringed?.place) return;
-  setAttribute(scene.ring, "r", (scene.ringed.radius + 4).toFixed(1));
+  setAttribute(scene.ring, "r", (scene.ringed.radius + 3).toFixed(1));
   setAttribute(
     scene.ring,
     "transform",

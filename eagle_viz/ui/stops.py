@@ -1,0 +1,79 @@
+"""The stops of the tour: what each sets on the page, and what it says to look at. Numbers are checked in tests/ui."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .presets import PRESETS
+from .settings import ALL_STEPS, Settings
+
+
+@dataclass(frozen=True)
+class Stop:
+    """``changes`` are settings against the page's defaults."""
+
+    title: str
+    text: str
+    changes: Mapping[str, object]
+
+
+STOPS: tuple[Stop, ...] = (
+    Stop(
+        "What is a node worth?",
+        "The first guess is right with probability 0.95, so it is worth 0.95 tokens. A later one only counts if everything before "
+        "it was right: 0.95 × 0.99 × 1.00 × 0.51 = 0.48. All these products added up are the tokens you can expect to be accepted. "
+        "Press the right arrow key a few times: each step says what was added and why. Node 0.1 is the second guess after the "
+        "first.",
+        {"step": 4},
+    ),
+    Stop(
+        "A sharp context: go deep",
+        "With all 25 nodes bought, blue runs twelve levels down the sure path. Gray has one shape for every context, five "
+        "levels deep: 17 of its nodes are worth less than anything blue keeps. 6.07 against 4.33 tokens.",
+        {"step": ALL_STEPS},
+    ),
+    Stop(
+        "A flat context: go wide",
+        "Same seed, confidences levelled out. Both trees are now wide and five levels deep, and 4 % apart. Dynamic wins exactly "
+        "as much as contexts differ from the average one. Drag sharpness back up and watch the gain return.",
+        {"sharpness": 0.8},
+    ),
+    Stop(
+        "How EAGLE-2 finds the tree",
+        "Expand: each draft pass scores the children of the ten best nodes of the last layer. Rerank: keep the 25 largest "
+        "products of everything scored. The kept set is always connected, because a child is never worth more than its parent. "
+        "Press Play.",
+        {"mode": "phases", "step": 0},
+    ),
+    Stop(
+        "Count tokens, not sweeps",
+        "The blue chain survives to its end 40 % of the time, and is worth 2.57 tokens. The gray tree makes a clean sweep "
+        "certain, and is worth 1.00. Whoever maximises the sweep builds wide, shallow, timid trees.",
+        dict(PRESETS["sweep"].changes),
+    ),
+    Stop(
+        "Real text, decided anew each cycle",
+        "A real answer, drafted and verified. Underlined tokens were drafted and accepted, boxed ones are the target's own. The "
+        "bars below show both trees in every pass: gray never changes its shape, blue goes deep where the text is predictable. "
+        "Click a cycle.",
+        dict(PRESETS["code"].changes),
+    ),
+    Stop(
+        "Confidence is close to acceptance",
+        "All this rests on one thing: that the drafter's confidence tells how often the target will accept. Dots on the "
+        "diagonal mean that it does. The ladder below shows what each idea adds at the same budget.",
+        {"view": "confidence"},
+    ),
+    Stop(
+        "What it buys, and what it costs",
+        "More nodes never expect fewer tokens a pass, but the pass takes longer. Where it pays depends on the machine; choose one "
+        "on the left. The paper reports 20 to 40 % over EAGLE-1 with the same head and the same verification.",
+        {"view": "speed"},
+    ),
+)
+
+
+def settings_at(stop: int) -> Settings:
+    """The settings of stop 1, 2, ...; raises ``IndexError`` where there is none."""
+    return Settings(tour=stop, **STOPS[stop - 1].changes)
