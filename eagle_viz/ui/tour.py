@@ -35,9 +35,11 @@ def invitation(settings: Settings) -> None:
 
 
 def panel(settings: Settings) -> None:
-    """The stop one is at, with back, next and leave."""
+    """The stop one is at, with back, next and leave; once left, the way back to it (the lab has that beside its introduction)."""
     stop = min(settings.tour, len(STOPS))
     if stop == 0:
+        if settings.view != "lab" and st.session_state.get(_LEFT_AT):
+            invitation(settings)
         return
     with st.container(key="tour", horizontal=True, vertical_alignment="center"):
         here = STOPS[stop - 1]
