@@ -35,6 +35,32 @@ def _read_shipped(name: str) -> recording.Recording:
     return recording.read(shipped[name])
 
 
+def title(name: str) -> str:
+    """A recording's name for people: what it is, its kind where that says more, and whether the target drafted for itself.
+
+    The file's own name where it cannot be read.
+    """
+    try:
+        found = read_recording(name)
+    except ValueError:
+        return name
+    words = described(found)
+    return f"{words} · upper bound" if found.drafter == "oracle" else words
+
+
+def described(found: recording.Recording) -> str:
+    """Title and kind, the kind left out where the title says it: "A limerick · verse", "Python code"."""
+    return found.title if found.kind.lower() in found.title.lower() else f"{found.title} · {found.kind}"
+
+
+def drafted_by(found: recording.Recording) -> str:
+    """Who drafted, in plain words."""
+    return "the target as its own drafter (upper bound)" if found.drafter == "oracle" else found.drafter
+
+
+UPPER_BOUND = "Upper bound: the target drafts for itself, perfectly calibrated. No drafter as cheap as a head is that good."
+
+
 def is_oracle(name: str) -> bool:
     """Whether the target drafted for itself. Its first guess is then its own greedy token, so that greedy acceptance says nothing;
     what its trees are worth is what sampling at temperature 1 would accept, the expected number."""

@@ -70,8 +70,8 @@ PRESETS: dict[str, Preset] = {
     ),
     "legal": Preset(
         "A legal clause",
-        "With the shipped head, a small one, the trees in this clause are 2 to 4 levels deep. Choose oracle legal above to see "
-        "what a perfectly calibrated drafter builds for the same prompt: 4 to 9 levels.",
+        "With the shipped head, a small one, the trees in this clause are 2 to 4 levels deep. Choose A legal clause · upper bound "
+        "above to see what a perfectly calibrated drafter builds for the same prompt: 4 to 9 levels.",
         {"view": "text", "source": "recording", "recording": "legal"},
     ),
     "limerick": Preset(

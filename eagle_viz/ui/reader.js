@@ -1,6 +1,7 @@
 // The answer with its cycles, and a strip of what each cycle's trees looked like. It shows and reports a click; it decides nothing.
 
-const ROWS = [["accepted", "accepted"], ["depth", "depth"], ["width", "width"]];
+const ROWS = [["accepted", "accepted tokens"], ["depth", "depth of the tree"], ["width", "width of the tree"]];
+const EVERY = (count) => (count > 12 ? 5 : 1);
 
 function make(tag, name, text) {
   const element = document.createElement(tag);
@@ -46,12 +47,40 @@ function barsOf(cycle, field, most) {
   return pair;
 }
 
+// Which colour is whose, and what a column is.
+function keyOf(data) {
+  const key = make("div", "key");
+  ["static", "dynamic"].forEach((side, i) => {
+    const name = make("span");
+    name.append(make("i", side), data.names[i]);
+    key.append(name);
+  });
+  key.append(make("span", "", "one pair of bars for each pass, in the order of the text"));
+  return key;
+}
+
+function axisOf(most) {
+  const axis = make("span", "axis");
+  axis.append(make("span", "", most), make("span", "", 0));
+  return axis;
+}
+
+// The positions below the bars, every fifth written where there are many.
+function ticksOf(data) {
+  const row = make("div", "row");
+  const ticks = make("div", "bars ticks");
+  ticks.append(...data.cycles.map((_, index) => make("span", "pair", index % EVERY(data.cycles.length) ? "" : index)));
+  row.append(make("b", "", "position"), make("span", "axis"), ticks);
+  return row;
+}
+
 function stripOf(data) {
   const strip = make("div", "strip");
+  strip.append(keyOf(data));
   for (const [field, title] of ROWS) {
     const most = Math.max(1, ...data.cycles.flatMap((cycle) => [cycle.static[field], cycle.dynamic[field]]));
     const row = make("div", "row");
-    row.append(make("b", "", `${title}, up to ${most}`));
+    row.append(make("b", "", title), axisOf(most));
     const bars = make("div", "bars");
     data.cycles.forEach((cycle, index) => {
       const pair = barsOf(cycle, field, most);
@@ -63,6 +92,7 @@ function stripOf(data) {
     row.append(bars);
     strip.append(row);
   }
+  strip.append(ticksOf(data));
   return strip;
 }
 

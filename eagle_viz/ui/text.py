@@ -14,9 +14,10 @@ from .settings import ALL_STEPS, Settings
 from .verdicts import verdict_sentence
 
 LEGEND = (
-    '<p class="legend"><span class="accepted">drafted and accepted</span> <span class="bonus">bonus</span> the target\'s own token '
-    "that ends each pass; <b class='dynamic'><sup>6</sup></b> marks passes that harvest six tokens or more. Click a cycle "
-    "to see its trees.</p>"
+    '<p class="legend"><span><span class="accepted">drafted and accepted</span></span>'
+    '<span><span class="bonus">bonus</span> the target\'s own token that ends a pass</span>'
+    "<span>gray: outside the recorded passes</span>"
+    "<span><b class='dynamic'><sup>6</sup></b> a pass of six tokens or more</span><span>Click a pass to see its trees.</span></p>"
 )
 
 
@@ -43,11 +44,12 @@ def panel(settings: Settings) -> None:
 
 def _answer(recording: Recording, settings: Settings) -> None:
     with st.container(key="card-answer", border=True):
-        drafter = "the target itself (an upper bound)" if recording.drafter == "oracle" else recording.drafter
-        chrome.card_title(recording.title, f"{recording.kind}; drafted by {drafter}, verified by {recording.target}")
+        by = f"drafted by {library.drafted_by(recording)}, verified by {recording.target}"
+        chrome.card_title(library.described(recording), by)
         st.html(f'<p class="prompt">{escape(recording.prompt)}</p>{LEGEND}')
         passes = [replays.passes(settings.recording, side, settings.budget) for side in world.sides(settings)]
-        reader(reader_data(recording, *passes, settings.position), choose)
+        names = [side.title for side in world.sides(settings)]
+        reader(reader_data(recording, *passes, settings.position) | {"names": names}, choose)
         st.html(_tau_line(settings, passes) + _why(recording, settings))
 
 
