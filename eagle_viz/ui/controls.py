@@ -81,8 +81,8 @@ def _recording(settings: Settings, position: bool = True) -> None:
     if not names:
         st.html('<p class="quiet">No recording is shipped in models/recordings yet.</p>')
         return
-    titles = {name: name.replace("-", " ") for name in names}
-    st.selectbox("Recorded text", names, format_func=titles.get, **session.bind("recording", also=lambda _: {"position": 0}))
+    titles = {name: library.title(name) for name in names}
+    st.selectbox("Recorded text", names, format_func=titles.get, help=library.UPPER_BOUND, **session.bind("recording", also=lambda _: {"position": 0}))
     if not position:
         return
     last = len(library.read_recording(session.current().recording).cycles) - 1
