@@ -34,7 +34,7 @@ def panel(settings: Settings) -> None:
 
 
 def _right(settings: Settings) -> None:
-    if not settings.hides("intro"):
+    if not settings.hides("intro") and not settings.tour:
         with st.container(key="intro"):
             st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2><p class="intro">{INTRO}</p>')
             tour.invitation(settings)
