@@ -82,7 +82,8 @@ def _recording(settings: Settings, position: bool = True) -> None:
         st.html('<p class="quiet">No recording is shipped in models/recordings yet.</p>')
         return
     titles = {name: library.title(name) for name in names}
-    st.selectbox("Recorded text", names, format_func=titles.get, help=library.UPPER_BOUND, **session.bind("recording", also=lambda _: {"position": 0}))
+    bound = session.bind("recording", also=lambda _: {"position": 0})
+    st.selectbox("Recorded text", names, format_func=titles.get, help=library.UPPER_BOUND, **bound)
     if not position:
         return
     last = len(library.read_recording(session.current().recording).cycles) - 1
