@@ -31,7 +31,7 @@ function obey(stage, command) {
     command: command.serial,
     budget: command.budget,
     step: Math.min(command.step, command.budget),
-    layer: 0,
+    layer: command.mode === "phases" && command.step === 0 ? -stage.book.trace.phases.length : 0,
     mode: command.mode,
     wanted: null,
   });
