@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .component import StageState, stage, stage_state
+    from .component import StageState, drawn_token, stage, stage_state
 
-__all__ = ["StageState", "stage", "stage_state"]
+__all__ = ["StageState", "drawn_token", "stage", "stage_state"]
 
 
 def __getattr__(name: str) -> object:

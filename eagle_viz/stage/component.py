@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
@@ -87,6 +88,12 @@ def stage_state(key: str = "stage") -> StageState | None:
     return StageState(**{name: reported[name] for name in ("step", "budget", "mode", "sharpness", "dragging", "serial")})
 
 
+def drawn_token(key: str = "stage") -> str | None:
+    """The ``acknowledge`` token of the picture that the browser has just drawn, for the callback ``on_drawn``."""
+    held = st.session_state.get(key)
+    return held.get("drawn") if held else None
+
+
 def _reported(key: str) -> dict | None:
     held = st.session_state.get(key)
     report = held.get("report") if held else None
@@ -104,7 +111,9 @@ def stage(
     max_budget: int = 128,
     height: int = 440,
     follow: int = 0,
+    acknowledge: str | None = None,
     on_change: Callable[[], None] | None = None,
+    on_drawn: Callable[[], None] | None = None,
     key: str = "stage",
 ) -> StageState:
     """Mount the two trees of a trace; returns what the stage shows now.
@@ -112,6 +121,8 @@ def stage(
     The stage owns step, budget, mode, zoom and play. It follows ``budget``, ``step`` and ``mode`` when they differ from what was
     last passed and from what it reported, or when ``follow`` rises; an echo leaves it alone. ``live_sharpness`` adds a slider that
     reports while it is dragged (``StageState.dragging``). ``on_change`` runs before the script, as any widget's callback does.
+    ``acknowledge``: once this picture has been painted and its nodes have come to rest, the browser says this token, once, and
+    ``on_drawn`` runs: the one message that is not a user's, for what should wait until the trees are on screen.
     Raises ``ValueError`` naming the field for a step, budget or mode that is not allowed.
     """
     if not 1 <= budget <= max_budget:
@@ -125,8 +136,9 @@ def stage(
     options = {"max_budget": max_budget, "height": height, "sharpness": live_sharpness, "sharpness_range": list(sharpness_range)}
     _component()(
         key=key,
-        data={"trace": trace, "command": _told(command), "options": options},
+        data=_encoded({"trace": trace, "command": _told(command), "options": options | {"acknowledge": acknowledge}}),
         on_report_change=on_change or _nothing,
+        on_drawn_change=on_drawn or _nothing,
     )
     return state_of(command, reported, live_sharpness)
 
@@ -139,6 +151,12 @@ def _spare_imports() -> None:
     """
     gc.collect()
     gc.freeze()
+
+
+def _encoded(data: Mapping[str, object]) -> bytes:
+    """JSON as bytes: streamlit passes these on as they are, where a mapping is searched for data frames (which loads pandas, half a
+    second in the first session) and written out twice."""
+    return json.dumps(data, separators=(",", ":")).encode()
 
 
 def _told(command: Command) -> dict[str, object]:

@@ -8,7 +8,7 @@ from html import escape
 import streamlit as st
 
 from ..core.policies import POLICIES
-from . import chrome, library, session
+from . import chrome, library, parts, session
 from .presets import PRESETS, changes_by_name, shown
 from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, quote, scene
 
@@ -34,7 +34,7 @@ def _source(settings: Settings) -> None:
         label_visibility="collapsed",
         required=True,
         width="stretch",
-        **session.bind("source"),
+        **parts.bind("source"),
     )
     {"synthetic": _synthetic, "levels": _levels, "recording": _recording, "file": lambda _: None}[settings.source](settings)
 
@@ -42,7 +42,7 @@ def _source(settings: Settings) -> None:
 def _slider(name: str, label: str, step: float, **more: object) -> None:
     row = PROPERTIES[name]
     low, high = (row.kind(row.low), row.kind(row.high))
-    st.slider(label, low, high, step=row.kind(step), **more, **session.bind(name))
+    st.slider(label, low, high, step=row.kind(step), **more, **parts.bind(name))
 
 
 def _synthetic(settings: Settings) -> None:
@@ -52,9 +52,15 @@ def _synthetic(settings: Settings) -> None:
     st.html('<div class="ends"><span>open-ended</span><span>predictable</span></div>')
     with st.container(key="seed-row", horizontal=True, vertical_alignment="bottom"):
         row = PROPERTIES["seed"]
-        st.number_input("Seed", int(row.low), int(row.high), step=1, **session.bind("seed"))
-        st.button("Redraw", key="redraw", on_click=lambda: session.change(seed=secrets.randbelow(10**6)), help="Another seed")
+        st.number_input("Seed", int(row.low), int(row.high), step=1, **parts.bind("seed"))
+        st.button("Redraw", key="redraw", on_click=redraw, help="Another seed")
     _slider("branching", "Candidates per node", 1)
+
+
+def redraw() -> None:
+    """Another landscape of the same kind (callback)."""
+    session.change(seed=secrets.randbelow(10**6))
+    parts.refresh()
 
 
 def _levels(settings: Settings) -> None:
@@ -63,7 +69,7 @@ def _levels(settings: Settings) -> None:
         height=110,
         max_chars=PROPERTIES["levels"].length,
         help="Most confident first; levels separated by /; the last level serves all deeper ones. Example: 0.9 0.05 / 0.8 0.1",
-        **session.bind("levels"),
+        **parts.bind("levels"),
     )
 
 
@@ -82,13 +88,13 @@ def _recording(settings: Settings, position: bool = True) -> None:
         st.html('<p class="quiet">No recording is shipped in models/recordings yet.</p>')
         return
     titles = {name: library.title(name) for name in names}
-    bound = session.bind("recording", also=lambda _: {"position": 0})
+    bound = parts.bind("recording", also=lambda _: {"position": 0})
     st.selectbox("Recorded text", names, format_func=titles.get, help=library.UPPER_BOUND, **bound)
     if not position:
         return
     last = len(library.read_recording(session.current().recording).cycles) - 1
     if last:
-        st.slider("Position in the text", 0, last, **session.bind("position"))
+        st.slider("Position in the text", 0, last, **parts.bind("position"))
     _words_before()
 
 
@@ -128,15 +134,15 @@ def _words_before() -> None:
 
 def _policies() -> None:
     titles = {name: policy.title for name, policy in POLICIES.items()}
-    st.selectbox("Static drafter (gray)", list(titles), format_func=titles.get, **session.bind("static"))
-    st.selectbox("Dynamic drafter (blue)", list(titles), format_func=titles.get, **session.bind("dynamic"))
+    st.selectbox("Static drafter (gray)", list(titles), format_func=titles.get, **parts.bind("static"))
+    st.selectbox("Dynamic drafter (blue)", list(titles), format_func=titles.get, **parts.bind("dynamic"))
 
 
 def _more(settings: Settings) -> None:
     _slider("top_k", "top_k: width of EAGLE-2's frontier", 1)
     _slider("max_depth", "max_depth: levels EAGLE-2 and best-first may go", 1)
     if settings.source != "recording":
-        st.toggle("Budgets up to 512", key=_LARGE, value=settings.budget > USUAL_BUDGET)
+        st.toggle("Budgets up to 512", key=_LARGE, value=settings.budget > USUAL_BUDGET, on_change=parts.refresh)
     if settings.source == "synthetic":
         _slider("coverage", "Coverage: mass the candidates hold together", 0.05)
 
@@ -169,3 +175,4 @@ def _buttons(settings: Settings, first: bool) -> None:
 def choose(name: str) -> None:
     """Start from a preset (callback)."""
     session.restart(base_of(name, changes_by_name()))
+    parts.refresh()

@@ -8,7 +8,7 @@ from ..core.readout import misspent, per_depth, sweep_probability
 from ..stage import stage, stage_state
 from ..stage.trace import tier_of
 from ..view import figures
-from . import chrome, controls, session, share, tour, world
+from . import chrome, controls, parts, session, share, tour, world
 from .settings import ALL_STEPS, PROPERTIES, Settings, scene
 
 CHART = {"displayModeBar": False, "scrollZoom": False}
@@ -21,54 +21,60 @@ INTRO = (
 
 
 def panel(settings: Settings) -> None:
-    """Settings on the left, stage and charts on the right."""
+    """Settings on the left, stage and charts on the right; the stage goes out first."""
     if settings.hides("settings"):
-        _right(settings)
+        _front(settings)
+        _behind(settings)
         return
     with st.container(key="lab"):
         left, right = st.columns([1, 4.1], gap="medium")
-        with left, st.container(key="settings"):
-            controls.column(settings)
         with right:
-            _right(session.current())
+            _front(settings)
+        with left, st.container(key="settings"):
+            settings_panel()
+        with right:
+            _behind(settings)
 
 
-def _right(settings: Settings) -> None:
+def _front(settings: Settings) -> None:
     if not settings.hides("intro") and not settings.tour:
         with st.container(key="intro"):
             st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2><p class="intro">{INTRO}</p>')
             tour.invitation(settings)
-    with chrome.in_one_sentence():
-        world.landscape(world.World.of(settings))
-        stage_and_readouts(settings)
-        if not settings.hides("charts") and settings.source == "synthetic":
-            with st.container(key="charts"):
-                _population(settings)
     if not settings.hides("charts"):
-        share.panel(settings)
+        parts.present(parts.CHARTS)
+    stage_panel()
+
+
+def _behind(settings: Settings) -> None:
+    if not settings.hides("charts"):
+        with st.container(key="behind"):
+            behind()
 
 
 def stage_and_readouts(settings: Settings) -> None:
     """The stage, and under it the second row of numbers with the two charts."""
-    st.session_state["drawn"] = _drawn(settings)
-    stage_panel()
     if not settings.hides("charts"):
-        with st.container(key="charts-first"), chrome.in_one_sentence():
-            _readouts(settings)
-            _charts(settings)
+        parts.present(parts.CHARTS)
+    stage_panel()
+    _behind(settings)
 
 
-def _drawn(settings: Settings) -> Settings:
-    """The settings that anything outside the stage depends on."""
-    return settings.but(step=ALL_STEPS, mode="nodes")
+@st.fragment(key=parts.SETTINGS)
+def settings_panel() -> None:
+    """The column of the lab's settings."""
+    parts.present(parts.SETTINGS)
+    controls.column(session.current())
 
 
-@st.fragment
+@st.fragment(key=parts.STAGE)
 def stage_panel() -> None:
-    """The stage. Reruns alone while one steps or holds its sharpness; with the whole page when a slider is let go."""
+    """The stage. Runs alone while one steps or holds its sharpness."""
+    parts.present(parts.STAGE)
     settings = scene(session.current())
     held = stage_state("stage")
     dragging = held is not None and held.dragging
+    stood = False
     with chrome.in_one_sentence():
         static, dynamic = world.sides(settings)
         tier = tier_of(settings.budget) if dragging else tier_of(world.most_budget(settings))
@@ -81,12 +87,34 @@ def stage_panel() -> None:
             live_sharpness=settings.sharpness if settings.source == "synthetic" else None,
             max_budget=controls.largest_budget(settings),
             follow=session.follow(),
+            acknowledge=None if dragging else parts.token(),
             on_change=remember,
+            on_drawn=parts.follow,
             key="stage",
         )
+        stood = True
+    if dragging:
+        return  # the link waits until the hand lets go
     session.finish()
-    if not dragging and _drawn(session.current()) != st.session_state["drawn"]:
-        st.rerun()
+    parts.shown(stood)
+
+
+@st.fragment(key=parts.CHARTS)
+def behind() -> None:
+    """What stands below the stage, drawn after it."""
+    settings = parts.charted()
+    if settings is None:
+        return
+    if not parts.failed():
+        with chrome.in_one_sentence():
+            _readouts(settings)
+            _charts(settings)
+    if settings.view != "lab":
+        return
+    if settings.source == "synthetic" and not parts.failed():
+        with chrome.in_one_sentence():
+            _population(settings)
+    share.panel(settings)
 
 
 def remember() -> None:
@@ -96,6 +124,8 @@ def remember() -> None:
     if now.sharpness is not None:
         changes["sharpness"] = PROPERTIES["sharpness"].clamp(now.sharpness)
     session.change(**changes)
+    if not now.dragging and parts.moved():
+        parts.refresh()
 
 
 def _readouts(settings: Settings) -> None:
@@ -173,6 +203,7 @@ def take_budget(chart: str) -> None:
     if points:
         budget = PROPERTIES["budget"].clamp(points[0]["x"])
         session.restart(session.current().but(budget=budget, step=ALL_STEPS))
+        parts.refresh()
 
 
 def _population(settings: Settings) -> None:

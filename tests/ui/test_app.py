@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from eagle_viz.ui.parts import NO_BROWSER
 from eagle_viz.ui.presets import PRESETS
 from eagle_viz.ui.settings import VIEWS
 from eagle_viz.ui.tour import STOPS
@@ -17,6 +18,7 @@ APP = str(Path(__file__).parents[2] / "app.py")
 
 def run(**query):
     app = AppTest.from_file(APP, default_timeout=120)
+    app.session_state[NO_BROWSER] = True
     for name, value in query.items():
         app.query_params[name] = value
     return app.run()

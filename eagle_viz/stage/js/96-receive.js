@@ -15,6 +15,20 @@ function receive(stage, data) {
   if (stage.scenes.static.size.width > 1 && moved) arrangeStage(stage, Boolean(before.book));
   else resize(stage);
   if (stage.scenes.static.picture) paint(stage);
+  acknowledge(stage, isNew && Boolean(before.book));
+}
+
+// Say once that this picture is on screen: after the frame that paints it, and after its nodes have come to rest.
+function acknowledge(stage, gliding) {
+  const token = stage.options.acknowledge;
+  if (token === stage.acknowledged) return;
+  stage.acknowledged = token;
+  clearTimeout(stage.telling);
+  if (token === null) return;
+  const rest = gliding && !reducedMotion() ? GLIDE : 0;
+  requestAnimationFrame(() => {
+    if (stage.acknowledged === token) stage.telling = setTimeout(() => stage.tell(token), rest);
+  });
 }
 
 // Node numbers belong to one trace: what is looked at stays by its path.

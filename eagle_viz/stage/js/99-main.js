@@ -1,7 +1,7 @@
 // Mounting: one stage per parent element; later calls bring new data to it.
 
 const stages = new WeakMap();
-const DEFAULTS = { max_budget: 128, height: 440, sharpness: null, sharpness_range: [0.1, 4], offline: false };
+const DEFAULTS = { max_budget: 128, height: 440, sharpness: null, sharpness_range: [0.1, 4], offline: false, acknowledge: null };
 
 function partsOf(root) {
   const find = (testid) => root.querySelector(`[data-testid="${testid}"]`);
@@ -72,6 +72,8 @@ function makeStage(host, trace) {
     behind: false,
     options: DEFAULTS,
     send: () => {},
+    tell: () => {},
+    acknowledged: null,
   };
   wire(stage);
   stage.onkey = (event) => pressKey(stage, event);
@@ -95,19 +97,21 @@ function remeasure(stage) {
 
 function unmount(stage, parent) {
   stop(stage);
-  for (const timer of [stage.reporting, stage.patience]) clearTimeout(timer);
+  for (const timer of [stage.reporting, stage.patience, stage.telling]) clearTimeout(timer);
   stage.observer.disconnect();
   document.removeEventListener("keydown", stage.onkey);
   stage.scheme.removeEventListener("change", stage.onscheme);
   stages.delete(parent);
 }
 
-function mount({ data, parentElement, setStateValue }) {
+function mount({ data, parentElement, setStateValue, setTriggerValue }) {
   const host = parentElement.querySelector(".eagle-viz-stage");
-  if (!stages.has(parentElement)) stages.set(parentElement, makeStage(host, data.trace));
+  const told = data instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(data)) : data;
+  if (!stages.has(parentElement)) stages.set(parentElement, makeStage(host, told.trace));
   const stage = stages.get(parentElement);
   stage.send = (state) => setStateValue("report", state);
-  receive(stage, data);
+  stage.tell = (token) => setTriggerValue("drawn", token);
+  receive(stage, told);
   return () => unmount(stage, parentElement);
 }
 
@@ -122,6 +126,7 @@ async function playerDocument(stage) {
       ...stage.options,
       sharpness: null,
       offline: true,
+      acknowledge: null,
       max_budget: Math.min(stage.options.max_budget, stage.book.trace.tier),
     },
   };
