@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from ..core import calibration
-from ..core.recording import MAX_DEPTH
+from ..core.recording import MAX_DEPTH, Recording
 from ..view import figures
 from . import chrome, controls, lab, library, replays, session, world
 from .settings import Settings
@@ -15,7 +15,7 @@ from .settings import Settings
 WORDS = (
     "EAGLE-2 prices a node with the drafter's confidence, before the large model has seen it. That only works if confidence means "
     "acceptance: of all tokens drafted with confidence 0.8, about 80 % should survive. Each dot is one fifteenth of the drafted "
-    "tokens whose parent was accepted; on the diagonal, confidence and acceptance are the same."
+    "tokens whose parent was accepted; on the pale diagonal, confidence and acceptance are the same."
 )
 ALL = "all"
 LADDER_NOTE = {
@@ -24,7 +24,7 @@ LADDER_NOTE = {
     "best_static": "+ the best fixed shape",
     "eagle2": "+ a look at the context",
     "best_first": "+ no beam to lose nodes",
-    "oracle": "+ the target's own probabilities",
+    "oracle": "+ the target's own probabilities: upper bound",
 }
 
 
@@ -48,15 +48,15 @@ def _show(settings: Settings, everything: bool) -> None:
     key = world.sides(settings)[1]
     with st.spinner(f"Reading {len(names)} recording{'s' * (len(names) > 1)} …"):
         seen = replays.observations(names, key, settings.budget)
-    drafter = library.read_recording(settings.recording).drafter
-    if drafter == "oracle":
+    recording = library.read_recording(settings.recording)
+    if recording.drafter == "oracle":
         chrome.say(
             "This drafter is the target itself: its confidence is the target's probability, so the error is 0 by construction."
         )
     with st.container(key="card-reliability", border=True):
-        _reliability(seen, f"{key.title}, budget {settings.budget}, {len(names)} texts, drafted by {drafter}")
+        _reliability(seen, f"{key.title}, budget {settings.budget}, {len(names)} texts, drafted by {library.drafted_by(recording)}")
     with st.container(key="card-ladder", border=True):
-        _ladder(names, settings, drafter)
+        _ladder(names, settings, recording)
 
 
 def _reliability(seen: calibration.Observations, aside: str) -> None:
@@ -83,7 +83,7 @@ def _reliability(seen: calibration.Observations, aside: str) -> None:
             st.plotly_chart(chart, theme=None, config=lab.CHART, key=f"by-{name}", alt=f"Confidence and acceptance by {name}")
 
 
-def _ladder(names: tuple[str, ...], settings: Settings, drafter: str) -> None:
+def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) -> None:
     chrome.card_title("The ladder", f"same drafter, same {settings.budget} nodes; each rung changes one thing")
     choice = st.segmented_control(
         "Ladder",
@@ -92,13 +92,13 @@ def _ladder(names: tuple[str, ...], settings: Settings, drafter: str) -> None:
         required=True,
         label_visibility="collapsed",
         key="ladder",
-        format_func={"ladder": "From chain to oracle", "ablation": "The paper's ablation"}.get,
+        format_func={"ladder": "From chain to upper bound", "ablation": "The paper's ablation"}.get,
     )
     with st.spinner("Replaying every policy on every recorded context …"):
         rungs = replays.ladder(names, settings.budget, settings.top_k, min(settings.max_depth, MAX_DEPTH), choice)
-    titles = [f"{rung.title}  {LADDER_NOTE[rung.name]}" if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
+    titles = [f"{rung.title}<br>{LADDER_NOTE[rung.name]}" if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
     alt = "Accepted tokens a pass of each policy: by the target's probabilities, and promised by the drafter"
-    oracle = drafter == "oracle"
+    oracle = recording.drafter == "oracle"
     st.plotly_chart(figures.ladder(rungs, titles, accepted=not oracle), theme=None, config=lab.CHART, key="rungs", alt=alt)
     said = (
         " Six levels, as in the paper, which reports for Vicuna-7B on MT-bench tau 3.92, 4.39, 4.86, 4.98."
@@ -107,14 +107,15 @@ def _ladder(names: tuple[str, ...], settings: Settings, drafter: str) -> None:
     )
     ticks = "" if oracle else "; ticks: accepted in the recorded greedy texts"
     st.html(
-        f'<p class="quiet">Mean over {rungs[0].contexts} recorded contexts, bonus not counted, drafted by {escape(drafter)}. Bars: '
+        f'<p class="quiet">Mean over {rungs[0].contexts} recorded contexts, bonus not counted, drafted by '
+        f"{escape(library.drafted_by(recording))}. Bars: "
         f"expected by the target's own probabilities; rings: promised by the drafter{ticks}.{said}</p>"
     )
 
 
 ABLATION = {
-    "neither": "Neither: own confidence, no rerank",
-    "no value": "Rerank only: frontier by own confidence",
-    "no rerank": "Value only: no rerank",
-    "full": "Both: EAGLE-2",
+    "neither": "Neither<br>own confidence, no rerank",
+    "no value": "Rerank only<br>frontier by own confidence",
+    "no rerank": "Value only<br>no rerank",
+    "full": "Both<br>EAGLE-2",
 }

@@ -81,7 +81,7 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
         oracle = library.is_oracle(settings.recording)
         found = [replays.tokens_at_every_budget(names, side, oracle) for side in sides]
     speeds = [speedup(cost, accepted, np.arange(len(accepted)), passes) for accepted, passes in found]
-    drafter = library.read_recording(settings.recording).drafter
+    drafter = library.drafted_by(library.read_recording(settings.recording))
     with st.container(key="card-speed", border=True):
         chrome.card_title("Speed against plain decoding", f"{cost.title}; {len(names)} recorded texts, drafted by {drafter}")
         st.plotly_chart(
@@ -98,16 +98,25 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
 
 def _verdict(side: world.PolicyKey, speed: np.ndarray, found: tuple, css: str, budget: int) -> str:
     best, here = int(np.argmax(speed)), min(budget, len(speed) - 1)
-    now = f"At {here} nodes it gets {1 + found[0][here]:.2f} tokens a pass and {speed[here]:.2f} times the speed"
+    now = f"At {_nodes(here)} it gets {1 + found[0][here]:.2f} tokens a pass and {speed[here]:.2f} times the speed"
     if best == 0:
         return (
             f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b>: here speculation pays at no budget. "
             f"{now} of plain decoding.</p>"
         )
+    if speed[best] < 1:
+        return (
+            f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b>: here speculation pays at no budget; it "
+            f"comes closest at {_nodes(best)}, with {speed[best]:.2f} times the speed of plain decoding. {now}.</p>"
+        )
     return (
-        f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b> is fastest at {best} nodes: "
+        f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b> is fastest at {_nodes(best)}: "
         f"{speed[best]:.2f} times plain decoding with {1 + found[0][best]:.2f} tokens a pass. {now}.</p>"
     )
+
+
+def _nodes(count: int) -> str:
+    return f"{count} node{'s' * (count != 1)}"
 
 
 def _bought(settings: Settings, names: tuple[str, ...]) -> None:
@@ -132,11 +141,12 @@ def _here(settings: Settings, names: tuple[str, ...], sides: tuple) -> str:
         passes = [replays.passes(name, side, settings.budget) for side in sides]
         for all_of, found in zip(everything, passes, strict=True):
             all_of += found
-        rows.append(_row(f"{recording.kind}: {recording.title}", passes, oracle))
+        rows.append(_row(library.described(recording), passes, oracle))
     rows.append(_row("all", everything, oracle).replace("<tr>", "<tr class='all'>"))
     first, second = (escape(side.title) for side in sides)
-    drafter = escape(library.read_recording(names[0]).drafter)
-    caption = f"Measured here: tau at {settings.budget} nodes" + ("" if oracle else " (expected)")
+    drafter = escape(library.drafted_by(library.read_recording(names[0])))
+    expected = "" if oracle else " (expected in brackets)"
+    caption = f"Measured here: tau, tokens a verify pass, at {_nodes(settings.budget)}{expected}"
     head = f"<tr><th>Text</th><th>{first}</th><th>{second}</th><th>Gain</th><th>Passes</th></tr>"
     counted = "expected at temperature 1" if oracle else "in the recorded greedy answers"
     note = f"Tokens a verify pass, bonus counted, {counted}, drafted by {drafter}; same contexts for both."

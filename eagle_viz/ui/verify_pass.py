@@ -88,7 +88,7 @@ def pass_rows(recording: Recording, number: int, tree: DraftTree) -> dict:
     ending = f"the target adds {visible(bonus)}" if bonus is not None else "the text ends"
     summary = (
         f"{len(tree)} rows in one pass, {int(mask.sum())} ones in the mask, {len(tree.leaves)} paths; "
-        f"{len(verdict.accepted)} drafted tokens accepted, then {ending}"
+        f"{len(verdict.accepted)} drafted token{'s' * (len(verdict.accepted) != 1)} accepted, then {ending}"
     )
     return {"rows": rows, "summary": summary, "invitation": "Point at a row to see what it attends to."}
 

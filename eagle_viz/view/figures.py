@@ -110,17 +110,20 @@ def gain_against_sharpness(rows: Sequence[Population], current: Population) -> g
 
 
 def reliability(found: Reliability) -> go.Figure:
-    """Each bin's mean confidence against the share accepted (dots, 95 % bars) and the target's mean probability (line)."""
+    """Each bin's mean confidence against the share accepted (dots, 95 % bars) and the target's mean probability (line).
+
+    The diagonal is a broad pale band, so that a line on top of it hides nothing.
+    """
     figure = go.Figure()
     figure.add_scatter(
-        x=[0, 1], y=[0, 1], mode="lines", line={"color": INK, "width": 1, "dash": "dot"}, name="equal", hoverinfo="skip"
+        x=[0, 1], y=[0, 1], mode="lines", line={"color": GRAY, "width": 12}, opacity=0.22, name="perfect", hoverinfo="skip"
     )
     x = [b.confidence for b in found.bins]
     figure.add_scatter(
         x=x,
         y=[b.target for b in found.bins],
         mode="lines",
-        line={"color": GRAY, "width": 2.5},
+        line={"color": INK, "width": 1.5},
         name="target's probability",
         hovertemplate="target %{y:.2f}<extra></extra>",
     )
@@ -171,7 +174,7 @@ def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
 
 
 def speed_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tuple[str, str]) -> go.Figure:
-    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; each line's best budget is marked and named."""
+    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; each line's best budget is marked, and named if it pays."""
     figure = go.Figure()
     for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
         best = int(np.argmax(values))
@@ -187,7 +190,7 @@ def speed_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tup
             x=[best],
             y=[values[best]],
             mode="markers+text",
-            text=[f"best: {best}"],
+            text=[f"best: {best}"] if best else None,
             textposition="top right",
             marker={"color": colour, "size": 10},
             showlegend=False,
