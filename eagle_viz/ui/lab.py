@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ..core.population import affordable_seeds
 from ..core.readout import misspent, per_depth, sweep_probability
 from ..stage import stage, stage_state
 from ..stage.trace import tier_of
@@ -210,7 +211,8 @@ def _population(settings: Settings) -> None:
     args = (settings.budget, settings.branching, settings.coverage, settings.top_k, settings.max_depth)
     rows, here = world.gains(*args), world.gain_here(settings.sharpness, *args)
     with st.container(key="card-population", border=True):
-        chrome.card_title("Not just this seed", f"mean gain of EAGLE-2 over 200 seeds, budget {settings.budget}")
+        seeds = len(affordable_seeds(settings.budget, settings.branching, settings.top_k, settings.max_depth))
+        chrome.card_title("Not just this seed", f"mean gain of EAGLE-2 over {seeds} seeds, budget {settings.budget}")
         text, chart = st.columns([1, 1.9], gap="medium")
         text.html(
             f'<p class="claim" data-testid="population">At sharpness {settings.sharpness:g} EAGLE-2 gets '

@@ -106,8 +106,8 @@ def _verdict(side: world.PolicyKey, speed: np.ndarray, found: tuple, css: str, b
         )
     if speed[best] < 1:
         return (
-            f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b>: here speculation pays at no budget; it "
-            f"comes closest at {_nodes(best)}, with {speed[best]:.2f} times the speed of plain decoding. {now}.</p>"
+            f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b>: here speculation pays at no "
+            f"budget; it comes closest at {_nodes(best)}, with {speed[best]:.2f} times the speed of plain decoding. {now}.</p>"
         )
     return (
         f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b> is fastest at {_nodes(best)}: "
