@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 
@@ -115,15 +114,14 @@ Label = Callable[[Path, int], str]
 
 
 def rank_label(path: Path, token: int = -1) -> str:
-    """A node by its rank path, as everywhere on the page; runs of one rank are counted where the path is longer than six.
+    """A node by its rank path, as everywhere on the page; beyond twelve levels its middle is left out and the level named.
 
-    >>> rank_label((0, 2, 1)), rank_label((0,) * 11 + (1,))
-    ('node 0.2.1', 'node 0×11.1')
+    >>> rank_label((0, 2, 1)), rank_label((0,) * 19 + (1,))
+    ('node 0.2.1', 'node 0.0.0.0.….0.0.0.1 (level 20)')
     """
-    if len(path) <= 6:
+    if len(path) <= 12:
         return f"node {path_name(path)}"
-    runs = [(rank, len(list(group))) for rank, group in groupby(path)]
-    return "node " + ".".join(f"{rank}×{count}" if count > 1 else str(rank) for rank, count in runs)
+    return f"node {path_name(path[:4])}.….{path_name(path[-4:])} (level {len(path)})"
 
 
 def product_text(confidences: Sequence[float]) -> str:

@@ -79,9 +79,10 @@ def test_each_step_says_what_was_added_and_why():
 
 
 @pytest.mark.parametrize(
-    ("path", "words"), [((0,), "node 0"), ((0, 2, 1), "node 0.2.1"), ((0,) * 12, "node 0×12"), ((0, 0, 0, 1), "node 0.0.0.1")]
+    ("path", "words"),
+    [((0, 2, 1), "node 0.2.1"), ((0,) * 11 + (3,), f"node {'0.' * 11}3"), ((1,) * 12 + (0,), "node 1.1.1.1.….1.1.1.0 (level 13)")],
 )
-def test_rank_labels_are_short(path, words):
+def test_rank_labels_are_the_path_and_short(path, words):
     assert readout.rank_label(path) == words
 
 
