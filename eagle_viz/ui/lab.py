@@ -139,7 +139,7 @@ def _readouts(settings: Settings) -> None:
             "Misspent static nodes",
             f"{wasted}",
             f"<i>of {static.budget}</i>",
-            "worth less than anything the dynamic tree keeps",
+            "worth less than any dynamic node",
             "misspent",
         ),
         _pair(

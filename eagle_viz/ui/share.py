@@ -44,7 +44,7 @@ def embed_code(address: str, settings: Settings) -> str:
     """The iframe that shows these settings, without the page's frame."""
     query = {"embed": "true"} | to_query(settings.but(hide=EMBED_HIDES, tour=0), changes_by_name())
     source = urlunsplit((*urlsplit(address)[:3], urlencode(query), ""))
-    return f'<iframe src="{escape(source)}" width="100%" height="680" style="border:0" title="Draft tree lab"></iframe>'
+    return f'<iframe src="{escape(source)}" width="100%" height="800" style="border:0" title="Draft tree lab"></iframe>'
 
 
 def _embed(settings: Settings) -> None:
