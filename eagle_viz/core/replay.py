@@ -31,7 +31,7 @@ def kept_at(draft: Draft, budget: int) -> DraftTree:
 
     Law: for a nested policy it is the tree drafted with that budget.
     """
-    return draft.pool.keep(draft.order[:budget])
+    return draft.tree.keep(draft.order[:budget])
 
 
 def replay(cycle: RecordedCycle, tree: DraftTree) -> Pass:

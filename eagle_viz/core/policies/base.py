@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -30,17 +31,23 @@ class PoolTooSmallError(ValueError):
 class Draft:
     """What a policy did.
 
-    ``pool`` every candidate it scored, as a tree; ``frontiers`` the paths expanded in each draft pass; ``order`` the kept
-    paths in reveal order, ancestors first; ``tree`` the kept nodes; ``passes`` the draft passes this policy needs by itself
-    (a landscape's memo does not make them fewer). Law: every prefix of ``order`` is a tree.
+    ``scored`` every candidate it scored, ``pool`` the same as a tree (made when first asked for); ``frontiers`` the paths
+    expanded in each draft pass; ``order`` the kept paths in reveal order, ancestors first; ``tree`` the kept nodes; ``passes``
+    the draft passes this policy needs by itself (a landscape's memo does not make them fewer).
+    Law: every prefix of ``order`` is a tree.
     """
 
     policy: str
     budget: int
-    pool: DraftTree
+    scored: Mapping[Path, Node]
     frontiers: tuple[tuple[Path, ...], ...]
     order: tuple[Path, ...]
     tree: DraftTree
+
+    @cached_property
+    def pool(self) -> DraftTree:
+        """Every candidate that was scored, as a tree."""
+        return DraftTree.from_nodes(self.scored.values(), int(self.tree.tokens[0]))
 
     @property
     def passes(self) -> int:
@@ -101,8 +108,8 @@ class Scout:
     def draft(self, policy: str, order: Iterable[Path]) -> Draft:
         """Close the books: the pool, and the tree of the kept paths in this reveal order."""
         order = tuple(order)
-        pool = DraftTree.from_nodes(self.nodes.values(), self.landscape.root_token)
-        return Draft(policy, len(order), pool, tuple(self.frontiers), order, pool.keep(order))
+        tree = DraftTree.from_nodes((self.nodes[path] for path in order), self.landscape.root_token)
+        return Draft(policy, len(order), self.nodes, tuple(self.frontiers), order, tree)
 
 
 def check_budget(budget: int) -> int:
