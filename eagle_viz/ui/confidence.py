@@ -24,7 +24,7 @@ LADDER_NOTE = {
     "best_static": "+ the best fixed shape",
     "eagle2": "+ a look at the context",
     "best_first": "+ no beam to lose nodes",
-    "oracle": "+ the target's own probabilities: upper bound",
+    "oracle": "+ the target's own probabilities",
 }
 
 
@@ -96,7 +96,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
     )
     with st.spinner("Replaying every policy on every recorded context …"):
         rungs = replays.ladder(names, settings.budget, settings.top_k, min(settings.max_depth, MAX_DEPTH), choice)
-    titles = [f"{rung.title}<br>{LADDER_NOTE[rung.name]}" if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
+    titles = [_rung_title(rung) if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
     alt = "Accepted tokens a pass of each policy: by the target's probabilities, and promised by the drafter"
     oracle = recording.drafter == "oracle"
     st.plotly_chart(figures.ladder(rungs, titles, accepted=not oracle), theme=None, config=lab.CHART, key="rungs", alt=alt)
@@ -111,6 +111,11 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
         f"{escape(library.drafted_by(recording))}. Bars: "
         f"expected by the target's own probabilities; rings: promised by the drafter{ticks}.{said}</p>"
     )
+
+
+def _rung_title(rung: calibration.Rung) -> str:
+    title = "Upper bound (oracle)" if rung.name == "oracle" else rung.title
+    return f"{title}<br>{LADDER_NOTE[rung.name]}"
 
 
 ABLATION = {

@@ -19,6 +19,7 @@ def phone(drawn):
     def hand(kind, *points):
         touches = [{"x": x, "y": y, "id": finger} for finger, (x, y) in enumerate(points)]
         session.send("Input.dispatchTouchEvent", {"type": f"touch{kind}", "touchPoints": touches})
+        page.evaluate("new Promise((drawn) => requestAnimationFrame(drawn))")  # a hand is no faster than the screen
 
     return page, hand
 
@@ -78,8 +79,11 @@ def test_one_finger_scrolls_the_page_and_leaves_the_view(phone):
     left, top = corner(page)
     places = "return [...root.querySelectorAll('[data-tree]')].map((e) => e.getAttribute('transform'))"
     before, stood = inside(page, places), scrolled(page)
-    move(hand, [(left + 150, top + 180)], [(left + 150, top + 60)], steps=12)
-    page.wait_for_function("(stood) => scrollY > stood + 60", arg=stood)
+    for _ in range(3):  # where others have the processor, Chromium drops a touch that the page answers too late
+        if scrolled(page) <= stood + 60:
+            move(hand, [(left + 150, top + 180)], [(left + 150, top + 60)], steps=12)
+            page.wait_for_timeout(300)
+    assert scrolled(page) > stood + 60
     assert inside(page, places) == before
 
 
