@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,7 @@ def test_the_page_opens_without_torch_transformers_or_networkx():
 
 
 def said(app):
-    return " ".join(str(element.proto) for element in app.get("html"))
+    return unescape(" ".join(str(element.proto) for element in app.get("html")))
 
 
 def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
