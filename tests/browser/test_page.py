@@ -2,6 +2,7 @@
 
 import os
 import re
+import statistics
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -10,6 +11,7 @@ from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
 from eagle_viz.core.readout import misspent
 from eagle_viz.ui.settings import MISCONCEPTION
 from eagle_viz.ui.world import parse_levels
+from tests.browser.test_stage_speed import DRAG, best_round, told
 
 EAGLE2 = POLICIES["eagle2"](top_k=10, max_depth=12)
 
@@ -26,8 +28,10 @@ def lab(open_page, lab_url):
     return opened
 
 
-SLACK = 3
-"""The aims are 3 s and 300 ms; these tests catch a page that has become slow on any machine, and print what this one reaches."""
+FIRST_TREE, REDRAW, HELD = 3000, 300, 100
+"""The aims in milliseconds: address to first tree, a widget to the new trees (p95), sharpness held to the new trees (p50)."""
+SLACK = 1.5
+"""How far above an aim a machine that is not quite quiet may be; every test prints what it reaches."""
 
 
 def crowded():
@@ -210,7 +214,7 @@ def test_the_first_tree_is_there_soon(open_page, lab_url):
         times.append(page.evaluate("performance.now()"))
         page.close()
     print(f"first tree: {min(times):.0f} ms, {crowded():.1f} processes a core")
-    assert min(times) < 3000 * SLACK * crowded(), times
+    assert min(times) < FIRST_TREE * SLACK * crowded(), times
 
 
 def test_a_parameter_that_needs_python_redraws_soon(lab):
@@ -226,9 +230,48 @@ def test_a_parameter_that_needs_python_redraws_soon(lab):
         settled(page, "stage-dynamic-expected", wanted)
         times.append(page.evaluate("performance.now()") - start)
         page.wait_for_timeout(400)
-    counted = sorted(times)[5] if crowded() < 1.2 else min(times)
+    counted = sorted(times)[10] if crowded() < 1.2 else min(times)
     print(f"redraw from Python: p95 {sorted(times)[10]:.0f} ms, fastest {min(times):.0f} ms, {crowded():.1f} processes a core")
-    assert counted <= 300 * SLACK * crowded(), times
+    assert counted <= REDRAW * SLACK * crowded(), times
+
+
+def test_sharpness_held_in_the_stage_redraws_soon_and_ends_on_the_newest(lab):
+    page = lab("seed=11&sharpness=0.8")
+    page.locator(".st-key-card-population .main-svg").first.wait_for()
+    answers = []
+
+    def sweep():
+        answers.append(page.evaluate(DRAG, [0.8, 3.2, 50]))
+        return answers[-1]["waits"]
+
+    waits = told("sharpness held, whole page", best_round(sweep, statistics.median, HELD))
+    assert statistics.median(waits) <= HELD * SLACK
+    last = compare(SyntheticLandscape(11, sharpness=3.2), 25, "eagle1", EAGLE2)
+    assert answers[-1]["final"] == f"{last.dynamic.tree.expected_accepted:.2f}"
+    page.wait_for_function("location.search.includes('sharpness=3.2')")
+
+
+LIBRARY = "performance.getEntriesByType('resource').find((one) => one.name.includes('PlotlyChart'))?.startTime"
+TREES = """const told = setInterval(() => {
+  const hosts = [...document.querySelectorAll('.st-key-stage *')];
+  if (hosts.some((host) => host.shadowRoot?.querySelector('[data-testid=stage] .node'))) {
+    window.treesAt = performance.now();
+    clearInterval(told);
+  }
+}, 10);"""
+
+
+def test_the_trees_do_not_wait_for_the_charts_which_follow_every_change(open_page, lab_url):
+    page = open_page("about:blank")
+    page.add_init_script(TREES)
+    page.goto(f"{lab_url}/?seed=21")
+    page.locator(".st-key-card-population .main-svg").first.wait_for()
+    assert page.evaluate("window.treesAt") <= page.evaluate(LIBRARY) + 50
+    page.get_by_role("spinbutton", name="Seed").fill("22")
+    page.get_by_role("spinbutton", name="Seed").press("Enter")
+    pair = compare(SyntheticLandscape(22), 25, "eagle1", EAGLE2)
+    settled(page, "stage-dynamic-expected", f"{pair.dynamic.tree.expected_accepted:.2f}")
+    settled(page, "readout-misspent", f"{len(misspent(pair.static, pair.dynamic))} of 25")
 
 
 @pytest.mark.parametrize("options", ["hide=header,settings,intro,charts", "hide=charts"])

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-SLACK = 2
-"""The aim is 0.3 s; this catches a page that has become slow on any machine."""
+AIM = 0.3
+"""Seconds from a widget to the stage's new trees; the charts come after them."""
 
 APP = str(Path(__file__).parents[2] / "app.py")
 
@@ -25,4 +25,4 @@ def test_a_new_landscape_is_redrawn_soon(key, values):
         times.append(time.process_time() - began)
         assert not app.exception
     crowded = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # shared caches make even processor time grow
-    assert sorted(times)[int(0.95 * len(times)) - 1] < 0.3 * SLACK * crowded, times
+    assert sorted(times)[int(0.95 * len(times)) - 1] < AIM * crowded, times

@@ -95,10 +95,12 @@ function dressSharpness(stage, options) {
 // Light or dark is read off the page's own background, so that any theme works.
 function dressTheme(stage) {
   const paper = getComputedStyle(stage.root).getPropertyValue("--st-background-color").trim();
-  const dark = paper ? luminance(paper) < 0.4 : window.matchMedia("(prefers-color-scheme: dark)").matches;
+  const dark = paper ? (shades[paper] ??= luminance(paper)) < 0.4 : window.matchMedia("(prefers-color-scheme: dark)").matches;
   setAttribute(stage.root, "data-theme", dark ? "dark" : "light");
   rulers.font = getComputedStyle(stage.root).fontFamily;
 }
+
+const shades = {};
 
 function luminance(colour) {
   const pen = document.createElement("canvas").getContext("2d");

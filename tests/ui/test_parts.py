@@ -1,0 +1,57 @@
+"""What runs again when: the charts wait for the trees, and whatever stands outside the parts is never left behind."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from eagle_viz.ui.parts import NO_BROWSER
+
+APP = str(Path(__file__).parents[2] / "app.py")
+
+
+def opened(at_once=False, **query):
+    app = AppTest.from_file(APP, default_timeout=120)
+    if at_once:
+        app.session_state[NO_BROWSER] = True
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def said(app):
+    return "".join(html.proto.body for html in app.get("html"))
+
+
+@pytest.mark.parametrize(("at_once", "charts"), [(False, 0), (True, 3)])
+def test_the_charts_wait_until_the_browser_has_drawn_the_trees(at_once, charts):
+    assert len(opened(at_once).get("plotly_chart")) == charts
+
+
+def test_a_setting_changed_in_its_part_reaches_the_settings_and_the_link():
+    app = opened(seed="12")
+    app.slider(key="set_branching").set_value(7).run()
+    assert not app.exception and app.session_state["settings"].branching == 7
+    assert dict(app.query_params) in ({"seed": "12", "branching": "7"}, {"seed": ["12"], "branching": ["7"]})
+
+
+def test_sentences_about_the_link_leave_with_the_first_change():
+    app = opened(sharpness="99")
+    assert "About this link" in said(app)
+    app.number_input(key="set_seed").set_value(3).run()
+    assert not app.exception and "About this link" not in said(app)
+    assert "Draft tree lab" in said(app)
+
+
+def test_settings_without_trees_do_not_keep_the_rest_of_the_page_waiting():
+    app = opened(source="levels", levels="0.9 0.9")
+    assert "Take it with you" in said(app) and not app.get("plotly_chart")
+    assert "page-sentence" in said(app)
+
+
+def test_trees_come_back_after_a_mistake():
+    app = opened(source="levels", levels="0.9 0.9")
+    app.text_area(key="set_levels").set_value("0.9 0.1").run()
+    assert not app.exception and "page-sentence" not in said(app)
