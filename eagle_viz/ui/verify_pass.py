@@ -20,6 +20,10 @@ WORDS = (
     "to its own ancestors and to itself, and takes the position of its level: each row sees exactly what it would see if its path "
     "were the text. Afterwards the rows on the accepted path stay in the cache, and all others are dropped."
 )
+INVITATION = (
+    "A square: the row attends to that column. Blue rows stay, gray ones are dropped; the bar on the left is the text before, "
+    "which every row attends to. Point at a row to see its own."
+)
 
 
 def panel(settings: Settings) -> None:
@@ -90,7 +94,7 @@ def pass_rows(recording: Recording, number: int, tree: DraftTree) -> dict:
         f"{len(tree)} rows in one pass, {int(mask.sum())} ones in the mask, {len(tree.leaves)} paths; "
         f"{len(verdict.accepted)} drafted token{'s' * (len(verdict.accepted) != 1)} accepted, then {ending}"
     )
-    return {"rows": rows, "summary": summary, "invitation": "Point at a row to see what it attends to."}
+    return {"rows": rows, "summary": summary, "invitation": INVITATION}
 
 
 def _words(recording: Recording, number: int, tree: DraftTree) -> list[str]:
