@@ -53,18 +53,35 @@ def browser() -> Iterator:
         chromium.close()
 
 
+@pytest.fixture(scope="session")
+def contexts(browser) -> Iterator[Callable]:
+    """Contexts of the browser by their options, kept for the session: what one test has loaded, the next need not load again."""
+    known: dict[str, object] = {}
+
+    def context(**options):
+        if repr(options) not in known:
+            known[repr(options)] = browser.new_context(accept_downloads=True, **options)
+        return known[repr(options)]
+
+    yield context
+    for one in known.values():
+        one.close()
+
+
 @pytest.fixture
-def open_page(browser) -> Iterator[Callable]:
+def open_page(browser, contexts) -> Iterator[Callable]:
     """Open an address in a page of its own: ``open_page(url, width=1280, height=900, color_scheme="light", ...) -> page``.
 
-    The page remembers ``requests`` (addresses asked for) and ``errors`` (uncaught ones) as attributes.
+    The page remembers ``requests`` (addresses asked for) and ``errors`` (uncaught ones) as attributes. ``fresh``: in a browser
+    that has never seen the page.
     """
-    contexts = []
+    opened = []
 
-    def open_one(url: str, width: int = 1280, height: int = 900, **options):
-        context = browser.new_context(viewport={"width": width, "height": height}, accept_downloads=True, **options)
-        contexts.append(context)
+    def open_one(url: str, width: int = 1280, height: int = 900, fresh: bool = False, **options):
+        options["viewport"] = {"width": width, "height": height}
+        context = browser.new_context(accept_downloads=True, **options) if fresh else contexts(**options)
         page = context.new_page()
+        opened.append(context if fresh else page)
         page.set_default_timeout(SETTLED)
         page.requests, page.errors = [], []
         page.on("request", lambda request: page.requests.append(request.url))
@@ -73,8 +90,22 @@ def open_page(browser) -> Iterator[Callable]:
         return page
 
     yield open_one
-    for context in contexts:
-        context.close()
+    for one in opened:
+        one.close()
+
+
+STILL = """() => {
+  const busy = document.querySelector('[data-testid=stApp]:not([data-test-script-state=notRunning]), [data-testid=stSpinner]');
+  const size = document.body.innerHTML.length;
+  const now = performance.now();
+  if (busy || size !== window.stillSize) [window.stillSize, window.stillSince] = [size, now];
+  return now - window.stillSince > 500;
+}"""
+
+
+def wait_until_still(page) -> None:
+    """Wait until the page's script has run and nothing has been added to the page for half a second."""
+    page.wait_for_function(STILL, polling=50)
 
 
 @pytest.fixture(scope="session")

@@ -11,6 +11,7 @@ from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
 from eagle_viz.core.readout import misspent
 from eagle_viz.ui.settings import MISCONCEPTION
 from eagle_viz.ui.world import parse_levels
+from tests.browser.conftest import wait_until_still
 from tests.browser.test_stage_speed import DRAG, best_round, told
 
 EAGLE2 = POLICIES["eagle2"](top_k=10, max_depth=12)
@@ -144,8 +145,8 @@ def test_a_pool_smaller_than_the_budget_says_what_to_raise(lab):
 
 
 def test_nothing_leaves_localhost(lab):
-    page = lab()
-    page.wait_for_timeout(1000)
+    page = lab(fresh=True)
+    wait_until_still(page)
     hosts = {urlsplit(address).hostname for address in page.requests if not address.startswith(("data:", "blob:"))}
     assert hosts == {"127.0.0.1"}
 
@@ -153,7 +154,7 @@ def test_nothing_leaves_localhost(lab):
 @pytest.mark.parametrize("color_scheme", ["light", "dark"])
 def test_a_phone_has_no_sideways_scroll_and_the_stage_first(lab, color_scheme):
     page = lab(width=390, height=844, color_scheme=color_scheme)
-    page.wait_for_timeout(500)
+    wait_until_still(page)
     widths = page.evaluate("[...document.querySelectorAll('html, [data-testid=stMain]')].map(e => e.scrollWidth)")
     assert max(widths) <= 390
     stage, settings = page.get_by_test_id("stage").bounding_box(), page.locator(".st-key-settings").bounding_box()
@@ -209,7 +210,7 @@ def test_the_first_tree_is_there_soon(open_page, lab_url):
     """From the address to the tree, in a session of its own; of three openings the fastest counts: others may want the cores."""
     times = []
     for seed in (77, 78, 79):
-        page = open_page(f"{lab_url}/?seed={seed}")
+        page = open_page(f"{lab_url}/?seed={seed}", fresh=True)
         page.get_by_test_id("stage-gain").wait_for()
         times.append(page.evaluate("performance.now()"))
         page.close()
@@ -219,7 +220,7 @@ def test_the_first_tree_is_there_soon(open_page, lab_url):
 
 def test_a_parameter_that_needs_python_redraws_soon(lab):
     page = lab()
-    page.wait_for_timeout(1500)
+    wait_until_still(page)
     times = []
     for seed in range(300, 312):
         wanted = f"{compare(SyntheticLandscape(seed), 25, 'eagle1', EAGLE2).dynamic.tree.expected_accepted:.2f}"
@@ -262,7 +263,7 @@ TREES = """const told = setInterval(() => {
 
 
 def test_the_trees_do_not_wait_for_the_charts_which_follow_every_change(open_page, lab_url):
-    page = open_page("about:blank")
+    page = open_page("about:blank", fresh=True)
     page.add_init_script(TREES)
     page.goto(f"{lab_url}/?seed=21")
     page.locator(".st-key-card-population .main-svg").first.wait_for()

@@ -11,6 +11,7 @@ from eagle_viz.core import recording
 from eagle_viz.core.calibration import Observations, observe, reliability
 from eagle_viz.core.replay import replay, tau
 from eagle_viz.ui.tour import STOPS
+from tests.browser.conftest import wait_until_still
 
 EAGLE2 = POLICIES["eagle2"](top_k=10, max_depth=12)
 
@@ -147,7 +148,7 @@ def test_the_stages_json_loads_back_to_the_same_picture(view, tmp_path):
 @pytest.mark.parametrize("query", ["view=text", "view=pass", "view=confidence", "view=speed", "tour=3"])
 def test_no_view_scrolls_sideways_on_a_phone(view, query):
     page = view(query, ".st-key-lab", width=390, height=844)
-    page.wait_for_timeout(2500)
+    wait_until_still(page)
     widths = page.evaluate("[...document.querySelectorAll('html, [data-testid=stMain]')].map(e => e.scrollWidth)")
     assert max(widths) <= 390 and page.errors == []
 
@@ -158,7 +159,7 @@ def test_the_rules_of_axe_hold_for_what_the_page_adds(view, query, color_scheme)
     from axe_playwright_python.sync_playwright import Axe
 
     page = view(query, ".st-key-lab", color_scheme=color_scheme)
-    page.wait_for_timeout(4000)
+    wait_until_still(page)
     found = Axe().run(page, options={"resultTypes": ["violations"]}).response["violations"]
     ours = [(rule["id"], [node["html"][:160] for node in rule["nodes"]]) for rule in found if rule["id"] not in STREAMLITS]
     assert not ours, ours
