@@ -168,13 +168,16 @@ class Trainer:
         results = list(self._pool.map(lambda shard: self._gradients(shard, len(shard.rows) / rows), shards))
         for name, weight in self.weights.items():
             weight.grad = sum(gradients[name] for _, gradients in results)
-        for optimizer in self.optimizers:
-            for group in optimizer.param_groups:
-                group["lr"] = group["full_rate"] * self.plan.rate(self.step)
-            optimizer.step()
-            optimizer.zero_grad()
+        # A third of a short step is Muon's products of matrices, so the matrices take turns on the threads as well.
+        list(self._pool.map(self._optimize, self.optimizers))
         self.step, self.tokens = self.step + 1, self.tokens + rows
         return sum(loss for loss, _ in results)
+
+    def _optimize(self, optimizer: torch.optim.Optimizer) -> None:
+        for group in optimizer.param_groups:
+            group["lr"] = group["full_rate"] * self.plan.rate(self.step)
+        optimizer.step()
+        optimizer.zero_grad()
 
     def _gradients(self, shard: Batch, share: float) -> tuple[float, Weights]:
         loss = self._loss(shard) * share
@@ -231,14 +234,15 @@ class Trainer:
 
 
 def _optimizers(weights: Weights, plan: TrainPlan) -> list[torch.optim.Optimizer]:
+    """One Muon a matrix, and one AdamW for all vectors."""
     matrices = [w for w in weights.values() if w.dim() == 2]
     vectors = [w for w in weights.values() if w.dim() != 2]
-    muon = torch.optim.Muon(matrices, plan.muon_rate, plan.weight_decay, adjust_lr_fn="match_rms_adamw")
+    muons = [torch.optim.Muon([m], plan.muon_rate, plan.weight_decay, adjust_lr_fn="match_rms_adamw") for m in matrices]
     adam = torch.optim.AdamW(vectors, plan.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)
-    for optimizer in (muon, adam):
+    for optimizer in (*muons, adam):
         for group in optimizer.param_groups:
             group["full_rate"] = group["lr"]
-    return [muon, adam]
+    return [*muons, adam]
 
 
 def _restore(optimizer: torch.optim.Optimizer, tensors: Weights, prefix: str) -> None:
