@@ -34,6 +34,9 @@ def add_dynamic(parser: argparse.ArgumentParser) -> None:
     """EAGLE-2's parameters; ``--max-depth`` caps best_first too."""
     parser.add_argument("--top-k", type=int, default=10, help="frontier width and children scored per node (default 10)")
     parser.add_argument("--max-depth", type=int, help="levels below the root (default: eagle2 6, best_first without a cap)")
+    parser.add_argument(
+        "--early-stop", action="store_true", help="eagle2: no draft pass that cannot change its tree (not the paper's)"
+    )
 
 
 def landscape_of(args: argparse.Namespace) -> Landscape:
@@ -48,7 +51,7 @@ def policy_of(name: str, args: argparse.Namespace) -> Policy:
     as_policy(name)
     depth = {} if args.max_depth is None else {"max_depth": args.max_depth}
     if name == "eagle2":
-        return POLICIES[name](top_k=args.top_k, **depth)
+        return POLICIES[name](top_k=args.top_k, early_stop=args.early_stop, **depth)
     return POLICIES[name](**depth) if name == "best_first" else POLICIES[name]()
 
 

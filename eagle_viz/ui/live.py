@@ -127,7 +127,8 @@ def _generate(live: Live, request: Request) -> None:
 
     live.say("loading the model")
     target, drafter = load(request.drafter)
-    leader = {"eagle2": (Eagle2(top_k=request.top_k, max_depth=request.max_depth), request.budget)}
+    # The same trees as without `early_stop`, in fewer draft passes.
+    leader = {"eagle2": (Eagle2(request.top_k, request.max_depth, early_stop=True), request.budget)}
     live.say("reading the prompt")
     began = perf_counter()
     run, cycles = generate(target, drafter, request.prompt, leader, Settings(request.limit, probabilities=False)), []

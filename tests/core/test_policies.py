@@ -1,5 +1,6 @@
 """Policies against brute force over all trees, published golden values, and the laws of expand and rerank."""
 
+from dataclasses import replace
 from functools import cache
 from itertools import combinations
 
@@ -114,6 +115,27 @@ def test_eagle2_equals_a_naive_reading_of_the_paper(landscape, top_k, max_depth,
     budget = min(budget, width + width * width)
     draft = POLICIES["eagle2"](top_k=top_k, max_depth=max_depth)(landscape, budget)
     assert set(draft.order) == naive_eagle2(landscape, top_k, max_depth, budget)
+
+
+@given(LANDS, st.integers(1, 10), st.integers(1, 8), st.integers(1, 40))
+def test_stopping_early_changes_the_passes_and_never_the_tree(landscape, top_k, max_depth, budget):
+    published = POLICIES["eagle2"](top_k=top_k, max_depth=max_depth)
+    try:
+        whole = published(landscape, budget)
+    except PoolTooSmallError:
+        return
+    early = replace(published, early_stop=True)(landscape, budget)
+    assert early.order == whole.order and early.passes <= whole.passes
+    assert early.frontiers == whole.frontiers[: early.passes]
+
+
+def test_stopping_early_by_hand():
+    # Three nodes of 0.9, 0.81, 0.1 are kept: after three levels the best to go on from is worth 0.081.
+    land = RankLandscape([[0.9, 0.1], [0.9, 0.1], [0.1, 0.05]])
+    early = POLICIES["eagle2"](top_k=2, early_stop=True)(land, 3)
+    assert early.order == ((0,), (0, 0), (1,)) and early.passes == 3
+    certain = RankLandscape([[1.0]])
+    assert POLICIES["eagle2"](early_stop=True)(certain, 3).passes == 3
 
 
 def test_eagle2_counts_passes_and_candidates_as_the_paper_does():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..landscape import Landscape
 from ..tree import ROOT, Path
 from .base import MAX_DEPTH, Draft, Policy, PoolTooSmallError, Scout, check_budget, check_whole
@@ -18,10 +20,12 @@ class Eagle2(Policy):
     ``max_depth`` counts levels below the root, which are draft passes too (EAGLE's ``depth`` + 1); ``budget`` does not count
     the root (EAGLE's ``total_token`` - 1). ``expand_by`` and ``rerank`` switch off its two ideas one by one, as the paper's
     ablation does: a frontier chosen by a node's own confidence instead of its path product; and no rerank: the frontiers
-    themselves are kept, layer by layer.
+    themselves are kept, layer by layer. ``early_stop`` (not in the paper) ends the draft passes as soon as no deeper candidate
+    can be worth more than the ``budget`` best scored so far.
     Raises ``PoolTooSmallError`` where fewer than ``budget`` candidates are scored: k + (max_depth - 1) k^2 at most.
 
-    Law: with ``top_k >= budget`` it equals best-first under the same depth cap.
+    Laws: with ``top_k >= budget`` it equals best-first under the same depth cap; ``early_stop`` changes the passes and never the
+    tree.
     """
 
     name = "eagle2"
@@ -31,24 +35,31 @@ class Eagle2(Policy):
     max_depth: int = 6
     expand_by: str = "value"
     rerank: bool = True
+    early_stop: bool = False
 
     def __post_init__(self) -> None:
         check_whole("top_k", self.top_k, 1, 256)
         check_whole("max_depth", self.max_depth, 1, MAX_DEPTH)
         if self.expand_by not in EXPAND_BY:
             raise ValueError(f"expand_by: {self.expand_by!r} given, allowed is {' or '.join(EXPAND_BY)}")
+        if self.early_stop and not (self.rerank and self.expand_by == "value"):
+            raise ValueError("early_stop: True given, allowed is only with rerank and expand_by value: else deeper nodes may count")
 
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
         budget = check_budget(budget)
         scout = Scout(landscape, self.top_k)
-        beams = self.expand(scout)
+        beams = self.expand(scout, budget if self.early_stop else None)
         ranked = scout.by_value(scout.nodes) if self.rerank else [path for beam in beams for path in beam]
         if len(ranked) < budget:
             raise PoolTooSmallError(self.name, budget, len(ranked), "raise top_k, max_depth or the candidates per node")
         return scout.draft(self.name, ranked[:budget])
 
-    def expand(self, scout: Scout) -> list[list[Path]]:
-        """Run the draft passes; the chosen beam of each layer (the last one is never expanded)."""
+    def expand(self, scout: Scout, enough: int | None = None) -> list[list[Path]]:
+        """Run the draft passes; the chosen beam of each layer (the last one is never expanded).
+
+        ``enough``: stop when the beam's best is worth no more than the best ``enough`` scored: its children are worth no more
+        than it, and at equal value the shallower node goes first.
+        """
         beams: list[list[Path]] = []
         frontier: list[Path] = [ROOT]
         for _ in range(self.max_depth):
@@ -56,6 +67,8 @@ class Eagle2(Policy):
                 break
             frontier = self.choose(scout, scout.expand(frontier))
             beams.append(frontier)
+            if enough is not None and frontier and settled(scout, frontier[0], enough):
+                break
         return beams
 
     def choose(self, scout: Scout, layer: list[Path]) -> list[Path]:
@@ -63,3 +76,11 @@ class Eagle2(Policy):
         if self.expand_by == "value":
             return scout.by_value(layer)[: self.top_k]
         return sorted(layer, key=lambda path: (-scout.nodes[path].confidence, path))[: self.top_k]
+
+
+def settled(scout: Scout, best: Path, budget: int) -> bool:
+    """Whether nothing below ``best`` can enter the ``budget`` most valuable nodes scored so far."""
+    if budget < 1 or len(scout.nodes) < budget:
+        return budget < 1
+    values = np.fromiter((scout.values[path] for path in scout.nodes), float, len(scout.nodes))
+    return scout.values[best] <= np.partition(values, len(values) - budget)[len(values) - budget]
