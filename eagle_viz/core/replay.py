@@ -51,6 +51,21 @@ def accepted_curve(cycle: RecordedCycle, draft: Draft) -> np.ndarray:
     return np.searchsorted(bought, np.arange(draft.budget + 1), side="right")
 
 
+def passes_needed(draft: Draft) -> np.ndarray:
+    """[budget + 1] draft passes after which nothing deeper can enter the tree of an EAGLE-2 that keeps 0, 1, ... nodes.
+
+    Law: entry N is the ``passes`` of the same policy with ``early_stop`` and budget N; entry 0 is 0, nothing has to be drafted.
+    """
+    needed = np.full(draft.budget + 1, draft.passes)
+    needed[0] = 0
+    values, depths = draft.pool.values, draft.pool.depths
+    for level in range(draft.passes - 1, 0, -1):
+        best = values[depths == level].max(initial=0.0)
+        scored = np.sort(values[(depths >= 1) & (depths <= level)])[::-1][: draft.budget]
+        needed[1 : len(scored) + 1][best <= scored] = level
+    return needed
+
+
 def tau(passes: Sequence[Pass]) -> tuple[float, float]:
     """Tokens a pass, expected and measured: 1 (bonus) + mean expected, 1 + mean accepted; raises ``ValueError`` without a pass."""
     if not passes:

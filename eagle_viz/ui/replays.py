@@ -8,7 +8,7 @@ import streamlit as st
 from ..core import calibration
 from ..core.policies import Draft
 from ..core.readout import cumulative, draft_up_to
-from ..core.replay import Pass, accepted_curve, kept_at, replay
+from ..core.replay import Pass, accepted_curve, kept_at, passes_needed, replay
 from .library import read_recording
 from .settings import RECORDED_CHAIN, USUAL_BUDGET
 from .world import PolicyKey
@@ -64,6 +64,13 @@ def tokens_at_every_budget(names: tuple[str, ...], key: PolicyKey, expected: boo
             curves.append(np.pad(curve, (0, most + 1 - len(curve)), mode="edge"))
             passes.append(_passes_at_every_budget(draft, most))
     return np.mean(curves, axis=0), np.mean(passes, axis=0)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def early_passes(names: tuple[str, ...], key: PolicyKey) -> np.ndarray:
+    """Mean draft passes at budgets 0, 1, ... of an EAGLE-2 that stops as soon as no deeper candidate can change its tree."""
+    drafts = [draft for name in names for draft in _drafts(name, key, _recorded(key))]
+    return np.mean([np.pad(found, (0, USUAL_BUDGET + 1 - len(found)), mode="edge") for found in map(passes_needed, drafts)], axis=0)
 
 
 def _recorded(key: PolicyKey) -> int:

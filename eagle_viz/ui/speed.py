@@ -94,6 +94,20 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
         if oracle:
             st.html(f'<p class="quiet">{ORACLE}</p>')
         st.html("".join(map(_verdict, sides, speeds, found, ("static", "dynamic"), [settings.budget] * 2)))
+        if sides[1].name == "eagle2":
+            st.html(_early(names, sides[1], found[1], cost))
+
+
+def _early(names: tuple[str, ...], side: world.PolicyKey, found: tuple, cost: PassCost) -> str:
+    """What stopping the draft early would give: the same trees in fewer passes."""
+    passes = replays.early_passes(names, side)
+    speed = speedup(cost, found[0], np.arange(len(passes)), passes)
+    best = int(np.argmax(speed))
+    return (
+        "<p class='verdict' data-testid='speed-early'>EAGLE-2 always makes all its draft passes. Stopping as soon as no deeper "
+        f"candidate can enter the tree keeps the same nodes: {passes[best]:.1f} of {found[1][best]:.0f} passes at {_nodes(best)}, "
+        f"{speed[best]:.2f} times plain decoding.</p>"
+    )
 
 
 def _verdict(side: world.PolicyKey, speed: np.ndarray, found: tuple, css: str, budget: int) -> str:

@@ -94,5 +94,8 @@ def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
     # Where a larger pass costs nothing more, the speed against plain decoding is the number of tokens a pass.
     pairs = re.findall(r"([\d.]+) times plain decoding with ([\d.]+) tokens", said(app))
     assert len(pairs) == 2 and all(speed == tokens for speed, tokens in pairs)
+    # Draft passes cost nothing here either, so stopping them early changes nothing.
+    (early,) = re.findall(r"passes at [^,]*, ([\d.]+) times plain", said(app))
+    assert early == pairs[1][0]
     field.set_value("1:10 x").run()
     assert "1:10 x" in app.query_params["times"] and "times: '1:10 x' given, allowed is" in said(app)
