@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 EXAMPLE = "1:46 8:89 60:164 draft:4.6"
+SHORTEST_MS, LONGEST_MS = 1e-3, 1e9
+"""Times that people may write: between them no speed overflows."""
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class PassCost:
     """Milliseconds of one target pass over n positions, measured at ``sizes`` (1 first, rising) and interpolated in between.
 
     ``draft_ms`` milliseconds of one draft pass; ``plain_ms`` of a token of plain decoding, where that is not a pass over one
-    position (another precision may be faster there). Beyond the last size time grows as between the last two.
+    position (another precision may be faster there). Beyond the last size time grows as between the last two, and never shrinks.
     Raises ``ValueError`` naming the field.
     """
 
@@ -41,7 +43,7 @@ class PassCost:
         """
         positions = np.asarray(positions, dtype=np.float64)
         slope = (self.verify_ms[-1] - self.verify_ms[-2]) / (self.sizes[-1] - self.sizes[-2])
-        beyond = np.maximum(positions - self.sizes[-1], 0) * slope
+        beyond = np.maximum(positions - self.sizes[-1], 0) * max(slope, 0.0)
         return np.interp(positions, self.sizes, self.verify_ms) + beyond
 
     @property
@@ -69,8 +71,10 @@ def parse_times(title: str, text: str) -> PassCost:
         raise ValueError(f"times: {text[:60]!r} given, allowed is positions:milliseconds, such as {EXAMPLE}") from error
     if len(times) + len(named) < len(pairs):
         raise ValueError(f"times: {text[:60]!r} given, allowed is each number of positions once")
-    if not all(0 <= ms < float("inf") for ms in (*times.values(), *named.values())) or named.get("plain") == 0:
-        raise ValueError(f"times: {text[:60]!r} given, allowed are finite milliseconds from 0, plain and passes above 0")
+    shortest = min((*times.values(), named.get("plain", SHORTEST_MS)), default=SHORTEST_MS)
+    known = all(0 <= ms <= LONGEST_MS for ms in (*times.values(), *named.values()))
+    if not known or shortest < SHORTEST_MS:
+        raise ValueError(f"times: {text[:60]!r} given, allowed are {SHORTEST_MS:g} to {LONGEST_MS:g} milliseconds (draft: from 0)")
     return PassCost(title, tuple(times), tuple(times.values()), named.get("draft", 0.0), named.get("plain"))
 
 

@@ -14,6 +14,11 @@ def test_time_is_what_was_measured_there_and_straight_in_between_and_beyond():
     np.testing.assert_allclose(LINEAR.verify([1, 6, 11, 21]), [10, 15, 20, 30])
 
 
+def test_a_pass_beyond_the_last_size_never_gets_cheaper():
+    times = parse_times("mine", "1:10 2:5").verify(np.arange(1, 200))
+    assert times[0] == 10 and set(times[1:]) == {5}
+
+
 def test_speed_by_hand():
     # budget 10 is 11 positions, 20 ms, and 3 draft passes of 2 ms: 26 ms for 1 + 1.6 tokens, plain decoding 10 ms for one
     assert speedup(LINEAR, np.array([1.6]), [10], [3]) == pytest.approx([2.6 / 26 * 10])
@@ -45,7 +50,8 @@ def test_written_times_are_read_back():
 
 @pytest.mark.parametrize(
     "text",
-    ["", "1", "1:2", "1:2 x:3", "1:2 4:nan", "1:2 4:inf", "1:2:3 4:5", "4:5 1:2", "1:0 2:1", "1:1 2:2 2:3", "1:1 2:2 draft:-1"],
+    ["", "1", "1:2", "1:2 x:3", "1:2 4:nan", "1:2 4:inf", "1:2:3 4:5", "4:5 1:2", "1:0 2:1", "1:1 2:2 2:3", "1:1 2:2 draft:-1"]
+    + ["1:1e308 2:1e308", "1:1e-300 2:1", "1:1 2:2 draft:1e10", "1:1 2:2 plain:0"],
 )
 def test_times_that_are_none_are_one_sentence(text):
     with pytest.raises(ValueError, match="given, allowed"):
