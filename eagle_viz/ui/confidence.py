@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from ..core import calibration
-from ..core.recording import MAX_DEPTH, Recording
+from ..core.recording import MAX_DEPTH, TOP_K, Recording
 from ..view import figures
 from . import chrome, controls, lab, library, replays, session, world
 from .settings import Settings
@@ -96,6 +96,8 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
     )
     with st.spinner("Replaying every policy on every recorded context …"):
         rungs = replays.ladder(names, settings.budget, settings.top_k, min(settings.max_depth, MAX_DEPTH), choice)
+    if not rungs:
+        raise ValueError(f"top_k: {settings.top_k} given, not every text here holds so wide a beam; shipped ones hold 1 to {TOP_K}")
     titles = [_rung_title(rung) if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
     alt = "Accepted tokens a pass of each policy: by the target's probabilities, and promised by the drafter"
     oracle = recording.drafter == "oracle"

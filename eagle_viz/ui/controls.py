@@ -79,7 +79,7 @@ def recording_column(settings: Settings, position: bool = True) -> None:
         _recording(settings, position)
     _policies()
     with st.expander("More settings"):
-        _more(settings)
+        _more(scene(settings))
 
 
 def _recording(settings: Settings, position: bool = True) -> None:

@@ -82,6 +82,23 @@ def test_the_page_opens_without_torch_transformers_or_networkx():
     assert done.stdout.strip().splitlines()[-1] == "[]", done.stderr[-2000:]
 
 
+def test_an_ablation_wider_than_was_recorded_is_one_sentence():
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.session_state["ladder"], app.session_state["all_recordings"] = "ablation", False
+    for name, value in {"view": "confidence", "dynamic": "best_first", "top_k": "20"}.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception and "top_k: 20 given" in said(app)
+
+
+@pytest.mark.parametrize("view", ["text", "confidence"])
+def test_recorded_text_offers_no_setting_of_synthetic_landscapes(view):
+    app = run(view=view)
+    labels = [widget.label for widget in (*app.toggle, *app.slider)]
+    assert any("top_k" in label for label in labels)
+    assert not any("512" in label or "Coverage" in label for label in labels)
+
+
 def said(app):
     return unescape(" ".join(str(element.proto) for element in app.get("html")))
 
