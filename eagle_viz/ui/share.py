@@ -9,7 +9,7 @@ import streamlit as st
 
 from ..core.engine_flags import engine_flags
 from ..core.uploaded import MAX_BYTES, read_upload
-from . import chrome, parts, session, world
+from . import chrome, session, world
 from .presets import changes_by_name
 from .settings import ALL_STEPS, PROPERTIES, Settings, to_query
 
@@ -104,7 +104,7 @@ def take_file() -> None:
     world.keep_upload(found)
     budget = min(max(len(found.static.paths), len(found.dynamic.paths), 1), int(PROPERTIES["budget"].high))
     session.restart(session.current().but(source="file", preset="", budget=budget, step=ALL_STEPS, mode="nodes"))
-    parts.refresh()
+    st.rerun()  # another file may leave every setting as it was, and then no part would know of it
 
 
 def _graphml(key: world.World, side: world.PolicyKey, budget: int) -> str:

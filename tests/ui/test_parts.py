@@ -1,5 +1,6 @@
 """What runs again when: the charts wait for the trees, and whatever stands outside the parts is never left behind."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,19 @@ def test_trees_come_back_after_a_mistake():
     app = opened(source="levels", levels="0.9 0.9")
     app.text_area(key="set_levels").set_value("0.9 0.1").run()
     assert not app.exception and "page-sentence" not in said(app)
+
+
+def trees(confidence):
+    side = {"policy": "eagle2", "nodes": [{"path": "0", "confidence": confidence, "value": confidence}]}
+    return ("trees.json", json.dumps({"version": 1, "static": side, "dynamic": side}).encode(), "application/json")
+
+
+def test_a_second_file_of_the_same_size_reaches_the_charts_too():
+    app = opened(source="file")
+    for confidence in (0.5, 0.25):
+        app.file_uploader(key="upload").set_value(trees(confidence)).run()
+        assert not app.exception
+        app.session_state["charted"] = app.session_state["settings"]  # as if the browser had drawn the trees
+        if confidence == 0.5:
+            app.run()
+        assert f'<b class="dynamic">{confidence:.2f}</b>' in said(app)
