@@ -42,6 +42,11 @@ def _front(settings: Settings) -> None:
         with st.container(key="intro"):
             st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2><p class="intro">{INTRO}</p>')
             tour.invitation(settings)
+    _stage(settings)
+
+
+def _stage(settings: Settings) -> None:
+    """The stage, told beforehand whether charts wait for it."""
     if not settings.hides("charts"):
         parts.present(parts.CHARTS)
     stage_panel()
@@ -55,9 +60,7 @@ def _behind(settings: Settings) -> None:
 
 def stage_and_readouts(settings: Settings) -> None:
     """The stage, and under it the second row of numbers with the two charts."""
-    if not settings.hides("charts"):
-        parts.present(parts.CHARTS)
-    stage_panel()
+    _stage(settings)
     _behind(settings)
 
 
