@@ -139,8 +139,14 @@ def _generate(live: Live, request: Request) -> None:
         live.tokens += [(target.decode([token]), kind) for token, kind in zip(cycle.tokens, kinds, strict=False)]
         live.say(f"pass {run.passes}", len(run.tokens) / request.limit)
     seconds = perf_counter() - began
-    live.numbers |= {"tokens": len(run.tokens), "speed": len(run.tokens) / seconds, "passes": run.passes}
-    live.numbers |= {"tau": run.tau(), "expected": run.expected_tau()}
+    # All at once, because the page may look in between.
+    live.numbers |= {
+        "tokens": len(run.tokens),
+        "speed": len(run.tokens) / seconds,
+        "passes": run.passes,
+        "tau": run.tau(),
+        "expected": run.expected_tau(),
+    }
     _compare_plain(live, target, run)
     _record(live, request, run, cycles)
 
@@ -153,9 +159,10 @@ def _compare_plain(live: Live, target: Target, run) -> None:
     for token, _ in plain(target, run.prompt, Settings(max_new_tokens=max(1, len(run.tokens)))):
         found.append(token)
         live.say("plain decoding, to compare", len(found) / len(run.tokens))
-    live.numbers["plain"] = len(found) / (perf_counter() - began)
-    same = next((i for i, pair in enumerate(zip(found, run.tokens, strict=False)) if pair[0] != pair[1]), None)
-    live.numbers["same"] = "identical to plain decoding" if same is None else f"differs from plain decoding at token {same + 1}"
+    speed = len(found) / (perf_counter() - began)
+    parted = next((i for i, pair in enumerate(zip(found, run.tokens, strict=False)) if pair[0] != pair[1]), None)
+    same = "identical to plain decoding" if parted is None else f"differs from plain decoding at token {parted + 1}"
+    live.numbers |= {"plain": speed, "same": same}
 
 
 def _record(live: Live, request: Request, run: Generation, cycles: list[Cycle]) -> None:
