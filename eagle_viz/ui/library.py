@@ -9,11 +9,9 @@ from ..core import recording
 _LIVE = "live_recordings"
 
 
-def keep_live(made: recording.Recording) -> bool:
-    """Keep a recording made in this session, under its own name; whether there was none of that name yet."""
-    known = st.session_state.get(_LIVE, {})
-    st.session_state[_LIVE] = known | {made.name: made}
-    return made.name not in known
+def keep_live(made: recording.Recording) -> None:
+    """Keep a recording made in this session, under its own name."""
+    st.session_state[_LIVE] = st.session_state.get(_LIVE, {}) | {made.name: made}
 
 
 def recordings() -> list[str]:

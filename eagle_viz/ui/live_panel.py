@@ -76,13 +76,14 @@ def _look(run: live.Live) -> None:
 
 def _show(run: live.Live) -> None:
     """Take what the run has made since the last look: its first recording moves the page there, a wider one takes its place."""
-    st.session_state[_SHOWN] = (run.recording, run.finished)
-    if run.recording is not None:
-        first = library.keep_live(run.recording)
+    first, made = st.session_state.get(_SHOWN, (None, False))[0] is None, run.recording
+    st.session_state[_SHOWN] = (made, run.finished)
+    if made is not None:
+        library.keep_live(made)
         world.forget_recordings()
         replays.forget_recordings()
         if first:
-            session.restart(session.current().but(recording=run.recording.name, position=0, step=ALL_STEPS))
+            session.restart(session.current().but(recording=made.name, position=0, step=ALL_STEPS))
     st.rerun()
 
 
