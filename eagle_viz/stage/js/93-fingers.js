@@ -1,10 +1,11 @@
-// Two fingers on a tree zoom and pan it, as on a map; one finger scrolls the page. Only touches are kept: they are captured, so
-// each one that comes down is seen to go up.
+// Two fingers on a tree zoom and pan it, as on a map; one finger scrolls the page. Only touches are kept: they are captured by the
+// node they came down on, so that they are seen to go up.
 
 function wireFingers(stage, side, at) {
   const { canvas } = stage.scenes[side];
   const touching = (event) => event.pointerType === "touch";
   canvas.addEventListener("pointerdown", (event) => {
+    if (event.isPrimary) stage.fingers.clear(); // the first finger: one whose node was redrawn away may never have been seen to go
     if (touching(event)) stage.fingers.set(event.pointerId, { side, point: at(event) });
     if (stage.fingers.size > 1) stage.grip = null;
   });

@@ -81,7 +81,7 @@ function dressStage(stage) {
 function dressSharpness(stage, options) {
   const { input, output, label } = stage.parts.sharpness;
   label.hidden = options.sharpness === null;
-  if (options.sharpness === null) return;
+  if (label.hidden) return void (stage.sharpness = null); // or the next report would set the sharpness of a landscape long gone
   const [low, high] = options.sharpness_range;
   Object.assign(input, { min: low, max: high, step: 0.05 });
   if (stage.asking !== null && Math.abs(options.sharpness - stage.asking) < 1e-9) answered(stage);
