@@ -28,7 +28,7 @@ def _standing(cycle: RecordedCycle, tree: DraftTree, verdict) -> str:
     try:
         guesses = cycle.landscape.expand([tree.paths[node]])[0]
     except NotRecordedError:
-        return "one level below the deepest guess"
+        return "below a leaf, where the drafter was not asked"
     ranks = (guesses.tokens == verdict.bonus).nonzero()[0]
     if not len(ranks):
         return f"not among the drafter's {len(guesses)} guesses"

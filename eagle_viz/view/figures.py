@@ -174,7 +174,7 @@ def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
 
 
 def speed_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tuple[str, str]) -> go.Figure:
-    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; each line's best budget is marked, and named if it pays."""
+    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; the best budget of each is marked, and named unless 0."""
     figure = go.Figure()
     for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
         best = int(np.argmax(values))
