@@ -60,7 +60,7 @@ class TrainPlan:
     evaluate_every: int = 100
 
     def __post_init__(self):
-        for field in ("steps", "batch", "shards", "unroll", "draft_vocabulary", "held_out", "evaluate_every"):
+        for field in ("steps", "batch", "shards", "unroll", "warmup", "draft_vocabulary", "held_out", "evaluate_every"):
             if getattr(self, field) < 1:
                 raise ValueError(f"{field} must be at least 1, got {getattr(self, field)}")
 
