@@ -99,10 +99,12 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
 
 
 def _early(names: tuple[str, ...], side: world.PolicyKey, found: tuple, cost: PassCost) -> str:
-    """What stopping the draft early would give: the same trees in fewer passes."""
+    """What stopping the draft early would give: the same trees in fewer passes. Nothing where even so no budget pays."""
     passes = replays.early_passes(names, side)
     speed = speedup(cost, found[0], np.arange(len(passes)), passes)
     best = int(np.argmax(speed))
+    if best == 0:
+        return ""
     return (
         "<p class='verdict' data-testid='speed-early'>EAGLE-2 always makes all its draft passes. Stopping as soon as no deeper "
         f"candidate can enter the tree keeps the same nodes: {passes[best]:.1f} of {found[1][best]:.0f} passes at {_nodes(best)}, "
