@@ -63,8 +63,12 @@ def _drawn(settings: Settings) -> Settings:
 
 def charted() -> Settings | None:
     """The settings that the charts show: those of the trees on screen, None before there are any."""
+    return session.current() if failed() else _followed()
+
+
+def _followed() -> Settings | None:
     now, then = session.current(), st.session_state.get(_CHARTED)
-    if st.session_state.get(NO_BROWSER) or failed() or then == _drawn(now):
+    if st.session_state.get(NO_BROWSER) or then == _drawn(now):
         return now
     return then if then is not None and _place(then) == _place(now) else None
 
@@ -74,8 +78,11 @@ def _place(settings: Settings) -> tuple[str, str]:
 
 
 def token() -> str | None:
-    """What the browser has to say before the charts follow, None where they show these settings or are not on the page."""
-    wanted = CHARTS in st.session_state[_PRESENT] and charted() != session.current()
+    """What the browser has to say before the charts follow, None where they show these settings or are not on the page.
+
+    Asked when there are trees again, whether or not there were none for these settings before.
+    """
+    wanted = CHARTS in st.session_state[_PRESENT] and _followed() != session.current()
     return session.serial() if wanted else None
 
 
@@ -91,6 +98,8 @@ def shown(stood: bool) -> None:
     now = st.session_state[_SHOWN] = _drawn(session.current())
     known = stood or st.session_state.get(_FAILED) == now
     st.session_state[_FAILED] = None if stood else now
+    if not stood:
+        st.session_state[_CHARTED] = None  # they are taken down, and have to be told when the old trees come back
     if not known:
         st.rerun()
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from eagle_viz.ui import lab
 from eagle_viz.ui.parts import NO_BROWSER
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -72,3 +73,28 @@ def test_a_second_file_of_the_same_size_reaches_the_charts_too():
         if confidence == 0.5:
             app.run()
         assert f'<b class="dynamic">{confidence:.2f}</b>' in said(app)
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """What the stage was to say once its trees are drawn, run by run."""
+    words, stage = [], lab.stage
+    monkeypatch.setattr(lab, "stage", lambda *args, **options: words.append(options["acknowledge"]) or stage(*args, **options))
+    return words
+
+
+def test_charts_are_not_forgotten_when_a_mistake_is_taken_back(asked):
+    app = opened(source="levels", levels="0.9 0.1")
+    app.session_state["charted"] = app.session_state["settings"]  # as if the browser had drawn the trees
+    for levels in ("0.9 0.9", "0.9 0.1"):
+        app.text_area(key="set_levels").set_value(levels).run()
+        assert not app.exception
+    assert asked[-1] is not None
+
+
+def test_charts_are_not_forgotten_when_trees_come_back_under_the_same_settings(asked):
+    app = opened(source="file", budget="1")
+    before = app.session_state["settings"]
+    app.file_uploader(key="upload").set_value(trees(0.5)).run()
+    assert not app.exception and app.session_state["settings"] == before
+    assert asked and asked[-1] is not None
