@@ -11,8 +11,10 @@ import numpy as np
 
 from ..core.landscape import Landscape
 from ..core.policies import Draft, Policy
+from ..core.policies.fixed import FixedShape
 from ..core.readout import EXPANDS_FIRST, amount, cumulative, draft_up_to, missed_sentences, rank_label, step_sentence
 from ..core.tree import NO_TOKEN, ROOT, Path, canonical_order, path_name
+from ..core.uploaded import Given
 from ..view.layout import tidy_layout
 from .verdict import ROLLS, recorded_verdict, rolled_verdicts
 
@@ -198,7 +200,7 @@ def _side(run: Run, nodes: _Nodes) -> Table:
 
 def _idle(run: Run) -> str:
     """What the panel says while the other side expands its layers."""
-    if run.largest.pool.budget == run.largest.budget:
+    if isinstance(run.policy, (FixedShape, Given)):
         return f"{run.policy.title}: nothing to choose, these paths were fixed before this context was seen."
     return f"{run.policy.title} waits: its nodes appear when the other tree begins to keep."
 

@@ -93,6 +93,11 @@ def test_a_pool_smaller_than_the_tier_stops_there_and_says_what_to_raise():
     assert trace["sides"]["static"]["notice"] is None
 
 
+@pytest.mark.parametrize(("policy", "fixed"), [(EAGLE1, True), (POLICIES["eagle2"](top_k=2, max_depth=3), False)])
+def test_only_a_fixed_shape_is_said_to_be_fixed_even_where_everything_scored_is_kept(policy, fixed):
+    assert ("fixed before this context" in lab(static=policy)["sides"]["static"]["idle"]) == fixed
+
+
 def test_rolls_average_to_the_expected_number_for_both_trees():
     trace = lab()
     rolls = trace["verify"]["rolls"]
