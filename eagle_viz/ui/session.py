@@ -57,10 +57,16 @@ def follow() -> int:
 
 def finish() -> None:
     """Put the settings into the URL (at the end of a run, so that a click costs one change of it)."""
-    query = to_query(current(), changes_by_name())
+    query = _link(current())
     if query != st.query_params.to_dict():
         st.query_params.from_dict(query)
     st.session_state[_WRITTEN] = query
+
+
+def _link(settings: Settings) -> dict[str, str]:
+    """The query of these settings. Where one has walked from a stop back to the page's own start, it names more than the stop."""
+    query = to_query(settings, changes_by_name())
+    return query if _read(query)[0] == settings else query | {"view": settings.view}
 
 
 def note(sentence: str) -> None:

@@ -99,6 +99,14 @@ def test_recorded_text_offers_no_setting_of_synthetic_landscapes(view):
     assert not any("512" in label or "Coverage" in label for label in labels)
 
 
+def test_a_link_written_at_a_stop_shows_what_was_made_of_it_not_the_stop_as_it_began():
+    app = run(tour="3")
+    assert app.session_state["settings"].sharpness == 0.8
+    app.slider(key="set_sharpness").set_value(2.5).run()
+    again = run(**{name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()})
+    assert again.session_state["settings"] == app.session_state["settings"]
+
+
 def said(app):
     return unescape(" ".join(str(element.proto) for element in app.get("html")))
 
