@@ -178,11 +178,6 @@ def on_offer(draft: Draft, step: int) -> int:
     return int(np.isin(draft.pool.parents, parents).sum()) - kept
 
 
-def next_in_line(draft: Draft, label: Label = rank_label) -> str:
-    """The best candidate that just missed the budget, with its value; an empty sentence where everything scored was kept."""
-    return missed_sentences(draft, label)[-1]
-
-
 def missed_sentences(draft: Draft, label: Label = rank_label) -> list[str]:
     """[budget + 1] sentences: for each number of kept nodes the next in line; the last is empty where everything scored was kept.
 

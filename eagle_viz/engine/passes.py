@@ -24,6 +24,8 @@ def time_passes(target: Target, head: Head, sizes: Sequence[int] = SIZES, repeat
     Medians of `repeats` runs, the sizes taken in turn, so that a machine that slows down for a while slows them all. A draft
     pass is a sixth of drafting 25 nodes (top_k 10, six levels). Raises ValueError for sizes that do not begin with 1 and rise.
     """
+    if list(sizes) != sorted(set(sizes)) or sizes[0] != 1:
+        raise ValueError(f"sizes: {tuple(sizes)} given, allowed is 1 first, then rising")
     # The tokens do not matter for the time; these are some that every vocabulary has.
     text = [5 + place % 90 for place in range(prefix)]
     reader = Reader(target, HeadDrafter(head), text, grow=1, depth=max(sizes))
@@ -32,7 +34,7 @@ def time_passes(target: Target, head: Head, sizes: Sequence[int] = SIZES, repeat
     verify = _in_turn([_verify(reader, size) for size in sizes], repeats)
     draft = median(_drafts(reader, repeats)) / Eagle2().max_depth
     title = f"{torch.get_num_threads()} CPU threads, {name}"
-    return PassCost(title, tuple(sizes), tuple(round(ms, 1) for ms in verify), round(draft, 2))
+    return PassCost(title, tuple(sizes), tuple(float(f"{ms:.3g}") for ms in verify), float(f"{draft:.3g}"))
 
 
 def _verify(reader: Reader, size: int) -> Callable[[], None]:

@@ -31,6 +31,9 @@ Expanded = Mapping[Path, Candidates]
 Expand = Callable[[Reader, DraftedLandscape], dict[Path, Candidates]]
 """What to draft below an open root, with the target's probabilities beside the confidences."""
 
+HOLDS = {"budget": MAX_BUDGET, "top_k": TOP_K, "max_depth": MAX_DEPTH}
+"""What a whole recording answers for."""
+
 TAIL = 16
 """Tokens read beyond the answer, so that a deep tree near its end still meets the target's own continuation."""
 CHAIN_DEPTH = 64
@@ -88,7 +91,7 @@ def _first_draft(
     for cycle in run:
         cycles.append(cycle)
         report(Progress(prompt.name, "generate", len(run.tokens), limit))
-    return record_run(run, evenly(cycles, contexts), prompt, expand_all, target_name, report)
+    return record_run(run, evenly(cycles, contexts), prompt, expand_all, HOLDS, target_name, report)
 
 
 def record_run(
@@ -96,11 +99,13 @@ def record_run(
     cycles: Sequence[Cycle],
     prompt: Prompt,
     expand: Expand,
+    holds: Mapping[str, object] = HOLDS,
     target_name: str = "SmolLM2-135M-Instruct",
     report: Callable[[Progress], None] = lambda progress: None,
 ) -> Recording:
     """Read the answer of a finished run again and draft below the roots of these cycles of it what `expand` asks for.
 
+    `holds` says in the recording what it then answers for.
     Raises ValueError where there is no cycle.
     """
     target, drafter = run.target, run.drafter
@@ -127,7 +132,7 @@ def record_run(
         pieces=pieces(target, run.tokens),
         texts=texts,
         cycles=tuple(_recorded(cycle, land, tokens) for cycle, land in zip(cycles, landscapes, strict=True)),
-        made=_made(target, run.contest),
+        made=_made(target, run.contest, holds),
     )
 
 
@@ -146,11 +151,10 @@ def _recorded(cycle: Cycle, landscape: RecordedLandscape, tokens: Sequence[int])
     return RecordedCycle(cycle.position, landscape, tuple(tokens[cycle.position + 1 :]), verdicts, dict(cycle.seconds))
 
 
-def _made(target: Target, contest: Contest) -> dict:
+def _made(target: Target, contest: Contest, holds: Mapping[str, object]) -> dict:
     policies = {name: {"policy": policy.name, "budget": budget, **vars(policy)} for name, (policy, budget) in contest.items()}
-    limits = {"budget": MAX_BUDGET, "top_k": TOP_K, "max_depth": MAX_DEPTH}
     machine = {"dtype": str(target.dtype).removeprefix("torch."), "threads": torch.get_num_threads(), "torch": torch.__version__}
-    return {**machine, "live": policies, "holds": limits}
+    return {**machine, "live": policies, "holds": dict(holds)}
 
 
 def _tail(target: Target, run: Generation) -> list[int]:

@@ -1,9 +1,11 @@
 """The training corpus: prompts by template and by the target itself, answered by the target, kept as token ids."""
 
+import hashlib
+import json
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +85,11 @@ class Corpus:
             cut = int(self.prompt_sizes[i])
             yield Answer(ids[:cut], ids[cut:], float(self.temperatures[i]))
 
+    @property
+    def digest(self) -> str:
+        """A short name of exactly these tokens and boundaries."""
+        return hashlib.sha256(self.tokens.tobytes() + self.starts.tobytes() + self.prompt_sizes.tobytes()).hexdigest()[:16]
+
     def save(self, path: Path) -> None:
         """Write a compressed .npz; nothing half-written is ever found under `path`."""
         partial = path.with_name(path.name + ".partial.npz")
@@ -112,7 +119,8 @@ def own_prompts(target: Target, count: int, seed: int) -> list[str]:
 def _batch_prompts(target: Target, plan: CorpusPlan, index: int, templates: list[str]) -> list[str]:
     if index % plan.template_every == 0:
         return templates[index * plan.batch : (index + 1) * plan.batch]
-    return own_prompts(target, plan.batch, plan.seed + 7919 * (index + 1))
+    own = own_prompts(target, plan.batch, plan.seed + 7919 * (index + 1))
+    return own or templates[index * plan.batch : (index + 1) * plan.batch]  # a target that finishes no prompt of its own
 
 
 def _answer_batch(target: Target, plan: CorpusPlan, index: int, prompts: list[str]) -> list[Answer]:
@@ -133,9 +141,10 @@ def sample_parts(
     """Sample these batches of the plan, each kept in `folder` as it is finished; finished ones are not sampled again.
 
     Stops before a batch when `time.time()` has passed `deadline`. Batch `i` depends on the plan and on `i` only, so
-    several processes may share a plan.
+    several processes may share a plan. Raises ValueError where the folder holds batches of another plan.
     """
     folder.mkdir(parents=True, exist_ok=True)
+    same_or_stop(folder / "plan.json", {k: v for k, v in asdict(plan).items() if k != "batches"})
     templates = draw_prompts(plan.batches * plan.batch, plan.seed)
     for done, index in enumerate(indices):
         if part_path(folder, index).exists():
@@ -145,6 +154,15 @@ def sample_parts(
         progress(f"corpus: batch {index}", done / len(indices))
         prompts = _batch_prompts(target, plan, index, templates)
         Corpus.of(_answer_batch(target, plan, index, prompts)).save(part_path(folder, index))
+
+
+def same_or_stop(path: Path, made_from: dict) -> None:
+    """Note in `path` what the work beside it is made from; raises ValueError where it was made from something else."""
+    if not path.exists():
+        path.write_text(json.dumps(made_from))
+    found = json.loads(path.read_text())
+    if found != made_from:
+        raise ValueError(f"work: {str(path.parent)!r} was made from {found}, not from {made_from}; name another folder or empty it")
 
 
 def part_path(folder: Path, index: int) -> Path:

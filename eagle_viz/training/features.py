@@ -80,12 +80,12 @@ def corpus_features(target: Target, corpus: Corpus, budget: int = 4096) -> Tenso
 def compute_features(
     target: Target, corpus: Corpus, path: Path, progress: Callable[[str, float], None], budget: int = 8192
 ) -> FeatureStore:
-    """Write the features of a whole corpus to `path`; a finished file of the same size is used as it is."""
+    """Write the features of a whole corpus to `path`; a finished file of the same corpus is used as it is."""
     if not isinstance(target.body, Llama):
         raise ValueError("features need a plain Llama target; other architectures are not covered yet")
     store = FeatureStore(path, len(corpus.tokens), target.hidden)
     done = path.with_suffix(".json")
-    stamp = {"tokens": store.tokens, "hidden": store.hidden, "answers": len(corpus)}
+    stamp = {"tokens": store.tokens, "hidden": store.hidden, "corpus": corpus.digest}
     if done.exists() and json.loads(done.read_text()) == stamp:
         return store
     path.parent.mkdir(parents=True, exist_ok=True)

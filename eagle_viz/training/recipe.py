@@ -7,7 +7,7 @@ import torch
 
 from eagle_viz.engine.checkpoint import HeadCheckpoint, write_head
 from eagle_viz.engine.target import Target
-from eagle_viz.training.calibrate import calibrate, unseen_answers
+from eagle_viz.training.calibrate import calibrate, calibration_error, unseen_answers
 from eagle_viz.training.corpus import Corpus, CorpusPlan, build_corpus
 from eagle_viz.training.features import compute_features
 from eagle_viz.training.train import Trainer, TrainPlan, train
@@ -28,7 +28,7 @@ def train_head(
 
     `work` keeps the sampled corpus, the features (1.2 KB a token) and the training state. `corpus` names a corpus file
     to be used instead of sampling a new one. `progress(text, fraction)` is called at every stage. Raises ValueError for
-    a target or corpus that cannot be used.
+    a target or corpus that cannot be used, and for a `work` folder that holds another training.
     """
     loaded, work = Target.load(target, torch.bfloat16), Path(work).expanduser()
     answers = Corpus.load(Path(corpus)) if corpus else build_corpus(loaded, corpus_plan or CorpusPlan(), work / "corpus", progress)
@@ -37,6 +37,9 @@ def train_head(
     trainer.resume()
     train(trainer, progress, publish=Path(out))
     progress("calibrating", 1.0)
-    head = calibrate(trainer, unseen_answers(loaded))
+    unseen = unseen_answers(loaded)
+    head = calibrate(trainer, unseen)
+    before, after = (calibration_error(trainer, unseen, one)["all"] for one in (trainer.checkpoint(), head))
+    progress(f"calibrated: ECE {before:.4f} before and {after:.4f} after, on answers that the fit has not seen", 1.0)
     write_head(out, head)
     return head

@@ -212,18 +212,28 @@ class Trainer:
         for number, optimizer in enumerate(self.optimizers):
             for index, state in optimizer.state_dict()["state"].items():
                 tensors |= {f"optimizer/{number}/{index}/{k}": torch.as_tensor(v) for k, v in state.items()}
-        note = json.dumps({"step": self.step, "tokens": self.tokens, "curve": self.curve, "plan": asdict(self.plan)})
+        reached = {"step": self.step, "tokens": self.tokens, "curve": self.curve}
+        note = json.dumps(reached | {"plan": asdict(self.plan), "made_from": self.made_from()})
         self.folder.mkdir(parents=True, exist_ok=True)
         save_file({k: t.contiguous() for k, t in tensors.items()}, self.folder / "state.partial", metadata={"note": note})
         os.replace(self.folder / "state.partial", self.folder / "state.safetensors")
 
+    def made_from(self) -> dict:
+        """What a state must share with this run to be gone on from: corpus, plan (its length aside), and the optimisers' number."""
+        free = ("steps", "evaluate_every")
+        plan = {k: v for k, v in asdict(self.plan).items() if k not in free}
+        return {"corpus": self.corpus.digest, "plan": plan, "optimizers": len(self.optimizers)}
+
     def resume(self) -> bool:
-        """Go on from the folder's state, if there is one."""
+        """Go on from the folder's state, if there is one; raises ValueError where it is of another corpus or plan."""
         path = self.folder / "state.safetensors"
         if not path.exists():
             return False
-        tensors = load_file(path)
-        note = _read_note(path)
+        tensors, note = load_file(path), _read_note(path)
+        if note.get("made_from") != self.made_from():
+            raise ValueError(
+                f"work: {str(self.folder)!r} holds a training of another corpus or plan; name another folder or empty it"
+            )
         self.step, self.tokens, self.curve = note["step"], note["tokens"], note["curve"]
         with torch.no_grad():
             for name, weight in self.weights.items():

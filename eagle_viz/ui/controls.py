@@ -142,9 +142,17 @@ def _more(settings: Settings) -> None:
     _slider("top_k", "top_k: width of EAGLE-2's frontier", 1)
     _slider("max_depth", "max_depth: levels EAGLE-2 and best-first may go", 1)
     if settings.source != "recording":
-        st.toggle("Budgets up to 512", key=_LARGE, value=settings.budget > USUAL_BUDGET, on_change=parts.refresh)
+        st.toggle("Budgets up to 512", key=_LARGE, value=settings.budget > USUAL_BUDGET, on_change=_size)
     if settings.source == "synthetic":
         _slider("coverage", "Coverage: mass the candidates hold together", 0.05)
+
+
+def _size() -> None:
+    """Budgets up to 512 or not (callback); what does not fit any more shrinks."""
+    now = session.current()
+    if not st.session_state[_LARGE] and now.budget > USUAL_BUDGET:
+        session.restart(now.but(budget=USUAL_BUDGET, step=min(now.step, USUAL_BUDGET)))
+    parts.refresh()
 
 
 def largest_budget(settings: Settings) -> int:

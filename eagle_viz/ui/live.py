@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
+import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
-from ..core.policies import Eagle1, Eagle2
+from ..core.policies import BestStatic, Eagle1, Eagle2, Policy
 from ..core.recording import Recording
 
 if TYPE_CHECKING:
@@ -22,14 +23,18 @@ if TYPE_CHECKING:
     from ..engine.target import Target
 
 DESERTED = 60.0
-"""Seconds without a look from the page after which a run stops by itself."""
+"""Seconds without a look from the page after which a run without trees yet stops by itself."""
 HEADS = Path(__file__).parents[2] / "models"
 DRAFTERS = {"head": "the trained EAGLE head", "oracle": "the target itself (slow, an upper bound)"}
 
 
 @dataclass(frozen=True)
 class Request:
-    """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 drafts ``budget`` nodes a pass."""
+    """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 drafts ``budget`` nodes a pass.
+
+    ``shown`` the policies on the page, whose trees are drafted first; ``name`` of what comes of it, of its own: what is cached
+    under it is never another run's.
+    """
 
     prompt: str
     drafter: str
@@ -37,17 +42,14 @@ class Request:
     budget: int
     top_k: int
     max_depth: int
+    shown: tuple[Policy, ...] = (Eagle1(), Eagle2())
+    name: str = field(default_factory=lambda: f"live-{secrets.token_hex(4)}")
 
     def __post_init__(self) -> None:
         if not self.prompt.strip():
             raise ValueError("prompt: nothing given, a question or a task is needed")
         if self.drafter not in DRAFTERS:
             raise ValueError(f"drafter: {self.drafter!r} given, allowed is {' or '.join(DRAFTERS)}")
-
-    @property
-    def name(self) -> str:
-        """A name of its own for what comes of it."""
-        return "live-" + hashlib.sha256(repr(self).encode()).hexdigest()[:8]
 
 
 @dataclass
@@ -71,8 +73,9 @@ class Live:
     seen: float = field(default_factory=monotonic)
 
     def say(self, stage: str, share: float = 0.0) -> None:
-        """Report progress; raises ``Stopped`` where the user has had enough, or has left the page."""
-        if self.stop.is_set() or monotonic() - self.seen > DESERTED:
+        """Report progress; raises ``Stopped`` where the user has had enough, or has left before there was anything to look at."""
+        deserted = self.recording is None and monotonic() - self.seen > DESERTED
+        if self.stop.is_set() or deserted:
             raise Stopped
         self.stage, self.share = stage, min(max(share, 0.0), 1.0)
 
@@ -160,7 +163,7 @@ def _compare_plain(live: Live, target: Target, run) -> None:
         found.append(token)
         live.say("plain decoding, to compare", len(found) / len(run.tokens))
     speed = len(found) / (perf_counter() - began)
-    parted = next((i for i, pair in enumerate(zip(found, run.tokens, strict=False)) if pair[0] != pair[1]), None)
+    parted = next((i for i, pair in enumerate(zip_longest(found, run.tokens)) if pair[0] != pair[1]), None)
     same = "identical to plain decoding" if parted is None else f"differs from plain decoding at token {parted + 1}"
     live.numbers |= {"plain": speed, "same": same}
 
@@ -168,16 +171,20 @@ def _compare_plain(live: Live, target: Target, run) -> None:
 def _record(live: Live, request: Request, run: Generation, cycles: list[Cycle]) -> None:
     """Draft every context again for the stage: first what the page shows now, at any budget, then what it may be asked for."""
     from ..engine.prompts import Prompt
-    from ..engine.recorder import expand_all, expand_for, record_run
+    from ..engine.recorder import HOLDS, expand_all, expand_for, record_run
 
     prompt = Prompt(request.name, "Your prompt", "live", request.prompt)
-    shown = expand_for([Eagle2(top_k=request.top_k, max_depth=request.max_depth), Eagle1()])
-    for stage, expand in (("drafting both trees again, for the stage", shown), ("drafting for all other settings", expand_all)):
+    # best_static needs an average over other texts, which an answer of its own has not.
+    shown = [policy for policy in request.shown if not isinstance(policy, BestStatic)]
+    for stage, expand, holds in (
+        ("drafting both trees again, for the stage", expand_for(shown), {"policies": [policy.title for policy in shown]}),
+        ("drafting for all other settings", expand_all, HOLDS),
+    ):
 
         def report(now: Progress, stage: str = stage) -> None:
             live.say(f"{stage}: context {now.done} of {now.total}", now.done / now.total)
 
-        live.recording = record_run(run, cycles, prompt, expand, report=report)
+        live.recording = record_run(run, cycles, prompt, expand, holds, report=report)
 
 
 def load(drafter: str) -> tuple[Target, Drafter]:

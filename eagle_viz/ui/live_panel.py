@@ -35,7 +35,13 @@ def _start() -> None:
     state = st.session_state
     try:
         request = live.Request(
-            state["live_prompt"], state["live_drafter"], state["live_limit"], now.budget, min(now.top_k, 10), min(now.max_depth, 12)
+            state["live_prompt"],
+            state["live_drafter"],
+            state["live_limit"],
+            now.budget,
+            now.top_k,
+            now.max_depth,
+            tuple(side.policy() for side in world.sides(now)),
         )
     except ValueError as error:
         state[_RUN], state[_SHOWN] = live.Live(None, error=str(error), finished=True), (None, True)

@@ -74,7 +74,7 @@ def test_each_step_says_what_was_added_and_why():
     assert (
         readout.step_sentence(draft, 4) == "Node 0.0.0.0 is kept: 0.90 × 0.80 × 0.76 × 0.73 = 0.40, the best of 9 candidates left."
     )
-    assert readout.next_in_line(draft) == "Next in line: node 0.1, at 0.09, misses the budget."
+    assert readout.missed_sentences(draft)[-1] == "Next in line: node 0.1, at 0.09, misses the budget."
     assert "whatever the context" in readout.step_sentence(POLICIES["eagle1"]()(CHAIN, 3), 3)
 
 

@@ -1,6 +1,7 @@
 """Laws of the corpus: prompts by seed, answers the target's own, nothing of the evaluation in it."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -98,6 +99,13 @@ def test_building_is_deterministic_and_resumes(monkeypatch, tmp_path, target):
     resumed = build_corpus(target, PLAN, tmp_path / "b", quiet)
     assert list(whole.answers()) == list(resumed.answers()) and len(whole) == 12
     assert whole.answer_tokens == sum(len(a.answer) for a in whole.answers())
+
+
+def test_batches_of_another_plan_are_not_taken_for_finished_ones(tmp_path, target):
+    sample_parts(target, PLAN, tmp_path, [], quiet)
+    sample_parts(target, replace(PLAN, batches=9), tmp_path, [], quiet)
+    with pytest.raises(ValueError, match="work: .* was made from .*limit.* not from"):
+        sample_parts(target, replace(PLAN, limit=7), tmp_path, [], quiet)
 
 
 def test_a_passed_deadline_stops_before_the_next_batch(tmp_path, target):

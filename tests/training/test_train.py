@@ -1,5 +1,7 @@
 """Laws of training: it learns, it resumes exactly, and what it trains is the head that the engine runs."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -136,6 +138,13 @@ def test_resuming_gives_the_same_weights_as_never_stopping(target, corpus, featu
     for name, weight in whole.weights.items():
         torch.testing.assert_close(resumed.weights[name], weight, atol=0, rtol=0)
     assert not Trainer(target, corpus, features, PLAN, tmp_path / "new").resume()
+
+
+def test_a_state_of_another_plan_is_not_gone_on_from(target, corpus, features, tmp_path):
+    Trainer(target, corpus, features, PLAN, tmp_path).save()
+    assert Trainer(target, corpus, features, replace(PLAN, steps=99), tmp_path).resume()
+    with pytest.raises(ValueError, match="work: .* another corpus or plan"):
+        Trainer(target, corpus, features, replace(PLAN, seed=1), tmp_path).resume()
 
 
 def test_unrolling_begins_after_the_single_steps():

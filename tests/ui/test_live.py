@@ -72,7 +72,7 @@ def test_a_run_streams_its_tokens_compares_with_plain_decoding_and_ends_as_a_rec
     monkeypatch.setattr(live_module, "load", lambda drafter: (target, OracleDrafter(target)))
     found = []
     monkeypatch.setattr(Live, "__setattr__", lambda self, name, value: _noting(found, self, name, value))
-    live = live_module.start(Request("a b c", "oracle", 12, 10, 4, 4))
+    live = live_module.start(Request("a b c", "oracle", 12, 10, 4, 4, (Eagle1(), Eagle2(4, 4))))
     finished(live, seconds=120)
     assert live.error is None and live.stage == "done"
     assert live.numbers["same"] == "identical to plain decoding"

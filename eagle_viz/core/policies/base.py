@@ -31,9 +31,9 @@ class PoolTooSmallError(ValueError):
 class Draft:
     """What a policy did.
 
-    ``scored`` every candidate it scored, ``pool`` the same as a tree (made when first asked for); ``frontiers`` the paths
-    expanded in each draft pass; ``order`` the kept paths in reveal order, ancestors first; ``tree`` the kept nodes; ``passes``
-    the draft passes this policy needs by itself (a landscape's memo does not make them fewer).
+    ``scored`` every candidate it scored (a fixed shape prices only what it keeps), ``pool`` the same as a tree, made when first
+    asked for; ``frontiers`` the paths expanded in each draft pass; ``order`` the kept paths in reveal order, ancestors first;
+    ``tree`` the kept nodes; ``passes`` the draft passes this policy needs by itself (a landscape's memo does not make them fewer).
     Law: every prefix of ``order`` is a tree.
     """
 
