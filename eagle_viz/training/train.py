@@ -43,13 +43,13 @@ class TrainPlan:
     evenly spread over the corpus, are never trained on.
     """
 
-    steps: int = 1200
+    steps: int = 2000
     batch: int = 16
     shards: int = 2
     unroll: int = 2
     single: int = 400
     step_weight: float = 0.8
-    feature_weight: float = 1.0
+    feature_weight: float = 0.3
     muon_rate: float = 3e-3
     adam_rate: float = 1e-3
     weight_decay: float = 0.1
@@ -57,7 +57,7 @@ class TrainPlan:
     draft_vocabulary: int = 8192
     held_out: int = 128
     seed: int = 0
-    evaluate_every: int = 100
+    evaluate_every: int = 200
 
     def __post_init__(self):
         for field in ("steps", "batch", "shards", "unroll", "warmup", "draft_vocabulary", "held_out", "evaluate_every"):
