@@ -70,20 +70,20 @@ PRESETS: dict[str, Preset] = {
     ),
     "legal": Preset(
         "A legal clause",
-        "With the shipped head, a small one, the trees in this clause are 2 to 4 levels deep. Choose A legal clause · upper bound "
+        "With the shipped head, a small one, the trees in this clause are 2 to 7 levels deep. Choose A legal clause · upper bound "
         "above to see what a perfectly calibrated drafter builds for the same prompt: 4 to 9 levels.",
         {"view": "text", "source": "recording", "recording": "legal"},
     ),
     "limerick": Preset(
         "A limerick",
-        "Verse is the most open of the eight texts: EAGLE-2 expects 0.63 accepted tokens a pass, and its trees are wide and "
+        "Verse is the most open of the eight texts: EAGLE-2 expects 0.57 accepted tokens a pass, and its trees are wide and "
         "shallow. Compare the strip with that of Python code.",
         {"view": "text", "source": "recording", "recording": "limerick"},
     ),
     "code": Preset(
         "Python code",
-        "The most predictable of the eight texts: EAGLE-2 expects 1.74 accepted tokens a pass. A name is a free choice, the syntax "
-        "after it is not; the tree follows, between 2 and 6 levels deep.",
+        "The most predictable of the eight texts: EAGLE-2 expects 1.86 accepted tokens a pass. A name is a free choice, the syntax "
+        "after it is not; the tree follows, between 3 and 6 levels deep.",
         {"view": "text", "source": "recording", "recording": "python"},
     ),
 }
