@@ -233,7 +233,7 @@ def test_a_parameter_that_needs_python_redraws_soon(lab):
         page.wait_for_timeout(400)
     # Twelve times make a poor percentile: one hiccup of the machine is p95. It is printed; the median has to hold.
     middle, p95 = statistics.median(times), sorted(times)[10]
-    print(f"redraw from Python: p50 {middle:.0f} ms, p95 {p95:.0f} ms, fastest {min(times):.0f} ms, {crowded():.1f} processes a core")
+    print(f"redraw: p50 {middle:.0f} ms, p95 {p95:.0f} ms, fastest {min(times):.0f} ms, {crowded():.1f} processes a core")
     assert middle <= REDRAW * SLACK * crowded(), times
 
 
