@@ -30,20 +30,16 @@ LADDER_NOTE = {
 
 def panel(settings: Settings) -> None:
     """Calibration of the chosen recording, or of all by the same drafter."""
-    if not library.recordings():
-        chrome.say("There is no recording in models/recordings yet, so there is nothing measured to show here.")
-        return
-    with st.container(key="lab"):
-        left, right = st.columns([1, 4.1], gap="medium")
-        with left, st.container(key="settings"):
-            controls.recording_column(settings, position=False)
-            st.toggle("All recordings of this drafter", key="all_recordings", value=True)
-        with right, chrome.in_one_sentence():
-            st.html(f'<p class="intro">{WORDS}</p>')
-            _show(session.current(), st.session_state["all_recordings"])
+    controls.recorded_view(settings, _show, position=False, more=_scope)
 
 
-def _show(settings: Settings, everything: bool) -> None:
+def _scope() -> None:
+    st.toggle("All recordings of this drafter", key="all_recordings", value=True)
+
+
+def _show() -> None:
+    settings, everything = session.current(), st.session_state["all_recordings"]
+    st.html(f'<p class="intro">{WORDS}</p>')
     names = library.same_drafter(settings.recording) if everything else (settings.recording,)
     key = world.sides(settings)[1]
     with st.spinner(f"Reading {len(names)} recording{'s' * (len(names) > 1)} …"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from html import escape
 
 import streamlit as st
@@ -80,6 +81,24 @@ def recording_column(settings: Settings, position: bool = True) -> None:
     _policies()
     with st.expander("More settings"):
         _more(scene(settings))
+
+
+def recorded_view(
+    settings: Settings, body: Callable[[], None], position: bool = True, more: Callable[[], None] = lambda: None
+) -> None:
+    """The frame of a view on recorded text: its column (``more`` below it) on the left and ``body`` on the right; one sentence
+    where nothing is recorded.
+    """
+    if not library.recordings():
+        chrome.say("There is no recording in models/recordings yet, so there is nothing measured to show here.")
+        return
+    with st.container(key="lab"):
+        left, right = st.columns([1, 4.1], gap="medium")
+        with left, st.container(key="settings"):
+            recording_column(settings, position)
+            more()
+        with right, chrome.in_one_sentence():
+            body()
 
 
 def _recording(settings: Settings, position: bool = True) -> None:

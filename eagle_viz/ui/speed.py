@@ -39,20 +39,15 @@ REPORTED = (
 
 def panel(settings: Settings) -> None:
     """Speed over the budget under a chosen cost of passes, and the table by kind of text."""
-    if not library.recordings():
-        chrome.say("There is no recording in models/recordings yet, so there is nothing measured to show here.")
-        return
-    with st.container(key="lab"):
-        left, right = st.columns([1, 4.1], gap="medium")
-        with left, st.container(key="settings"):
-            controls.recording_column(settings, position=False)
-            _choose()
-        with right, chrome.in_one_sentence():
-            st.html(f'<p class="intro">{WORDS}</p>')
-            now = session.current()
-            names = library.same_drafter(now.recording)
-            _speed(now, names, _cost(now))
-            _bought(now, names)
+    controls.recorded_view(settings, _show, position=False, more=_choose)
+
+
+def _show() -> None:
+    st.html(f'<p class="intro">{WORDS}</p>')
+    now = session.current()
+    names = library.same_drafter(now.recording)
+    _speed(now, names, _cost(now))
+    _bought(now, names)
 
 
 def _choose() -> None:

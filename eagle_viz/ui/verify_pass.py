@@ -28,18 +28,11 @@ INVITATION = (
 
 def panel(settings: Settings) -> None:
     """The rows of the chosen cycle's pass, for either policy."""
-    if not library.recordings():
-        chrome.say("There is no recording in models/recordings yet, and so no real verify pass to look into.")
-        return
-    with st.container(key="lab"):
-        left, right = st.columns([1, 4.1], gap="medium")
-        with left, st.container(key="settings"):
-            controls.recording_column(settings)
-        with right, chrome.in_one_sentence():
-            _pass(session.current())
+    controls.recorded_view(settings, _pass)
 
 
-def _pass(settings: Settings) -> None:
+def _pass() -> None:
+    settings = session.current()
     st.html(f'<p class="intro">{WORDS}</p>')
     sides = dict(zip(("dynamic", "static"), world.sides(settings)[::-1], strict=True))
     titles = {name: f"{side.title}, {settings.budget} nodes" for name, side in sides.items()}

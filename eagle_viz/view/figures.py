@@ -30,14 +30,7 @@ def budget_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tu
     figure = go.Figure()
     _columns(figure, [[values[min(b, len(values) - 1)] for values in (static, dynamic)] for b in range(1, most + 1)], top, names)
     for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
-        figure.add_scatter(
-            x=np.arange(len(values)),
-            y=values,
-            mode="lines",
-            name=name,
-            line={"color": colour, "width": 2.5},
-            hoverinfo="skip",
-        )
+        _line(figure, values, colour, name, hoverinfo="skip")
         at = min(budget, len(values) - 1)
         figure.add_scatter(
             x=[at], y=[values[at]], mode="markers", marker={"color": colour, "size": 10}, showlegend=False, hoverinfo="skip"
@@ -48,6 +41,12 @@ def budget_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tu
     figure.update_xaxes(range=[0, most], tickvals=ticks)
     figure.update_yaxes(range=[0, top])
     return _calm(figure)
+
+
+def _line(figure: go.Figure, values: np.ndarray, colour: str, name: str, **hover: str) -> None:
+    """The line of one tree, entry i at budget i."""
+    line = {"color": colour, "width": 2.5}
+    figure.add_scatter(x=np.arange(len(values)), y=values, mode="lines", name=name, line=line, **hover)
 
 
 def _columns(figure: go.Figure, rows: list[list[float]], top: float, names: tuple[str, str]) -> None:
@@ -178,14 +177,7 @@ def speed_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tup
     figure = go.Figure()
     for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
         best = int(np.argmax(values))
-        figure.add_scatter(
-            x=np.arange(len(values)),
-            y=values,
-            mode="lines",
-            name=name,
-            line={"color": colour, "width": 2.5},
-            hovertemplate="%{x} nodes: %{y:.2f}",
-        )
+        _line(figure, values, colour, name, hovertemplate="%{x} nodes: %{y:.2f}")
         figure.add_scatter(
             x=[best],
             y=[values[best]],
