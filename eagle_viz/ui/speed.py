@@ -76,11 +76,13 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
         oracle = library.is_oracle(settings.recording)
         found = [replays.tokens_at_every_budget(names, side, oracle) for side in sides]
     speeds = [speedup(cost, accepted, np.arange(len(accepted)), passes) for accepted, passes in found]
+    fewer = replays.early_passes(names, sides[1]) if sides[1].name == "eagle2" else None
+    early = None if fewer is None else speedup(cost, found[1][0], np.arange(len(fewer)), fewer)
     drafter = library.drafted_by(library.read_recording(settings.recording))
     with st.container(key="card-speed", border=True):
         chrome.card_title("Speed against plain decoding", f"{cost.title}; {len(names)} recorded texts, drafted by {drafter}")
         st.plotly_chart(
-            figures.speed_curve(*speeds, settings.budget, tuple(side.title for side in sides)),
+            figures.speed_curve(*speeds, settings.budget, tuple(side.title for side in sides), early),
             theme=None,
             config=lab.CHART,
             key="speed",
@@ -89,20 +91,18 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
         if oracle:
             st.html(f'<p class="quiet">{ORACLE}</p>')
         st.html("".join(map(_verdict, sides, speeds, found, ("static", "dynamic"), [settings.budget] * 2)))
-        if sides[1].name == "eagle2":
-            st.html(_early(names, sides[1], found[1], cost))
+        if early is not None:
+            st.html(_early(early, fewer, found[1][1]))
 
 
-def _early(names: tuple[str, ...], side: world.PolicyKey, found: tuple, cost: PassCost) -> str:
+def _early(speed: np.ndarray, fewer: np.ndarray, passes: np.ndarray) -> str:
     """What stopping the draft early would give: the same trees in fewer passes. Nothing where even so no budget pays."""
-    passes = replays.early_passes(names, side)
-    speed = speedup(cost, found[0], np.arange(len(passes)), passes)
     best = int(np.argmax(speed))
     if best == 0:
         return ""
     return (
         "<p class='verdict' data-testid='speed-early'>EAGLE-2 always makes all its draft passes. Stopping as soon as no deeper "
-        f"candidate can enter the tree keeps the same nodes: {passes[best]:.1f} of {found[1][best]:.0f} passes at {_nodes(best)}, "
+        f"candidate can enter the tree keeps the same nodes: {fewer[best]:.1f} of {passes[best]:.0f} passes at {_nodes(best)}, "
         f"{speed[best]:.2f} times plain decoding.</p>"
     )
 

@@ -172,9 +172,17 @@ def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
     return _calm(figure, height=180, bottom=44)
 
 
-def speed_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tuple[str, str]) -> go.Figure:
-    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; the best budget of each is marked, and named unless 0."""
+def speed_curve(
+    static: np.ndarray, dynamic: np.ndarray, budget: int, names: tuple[str, str], early: np.ndarray | None = None
+) -> go.Figure:
+    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; the best budget of each is marked, and named unless 0.
+
+    ``early``: the dynamic tree again, its draft stopped where nothing deeper can enter it (dotted).
+    """
     figure = go.Figure()
+    if early is not None:
+        _line(figure, early, BLUE, f"{names[1]}, draft stopped early", hovertemplate="%{x} nodes: %{y:.2f}")
+        figure.data[-1].line.dash = "dot"
     for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
         best = int(np.argmax(values))
         _line(figure, values, colour, name, hovertemplate="%{x} nodes: %{y:.2f}")
