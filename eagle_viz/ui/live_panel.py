@@ -69,7 +69,9 @@ def _look(run: live.Live) -> None:
     run.seen = monotonic()
     with st.container(key="card-live", border=True):
         st.html(f'<p class="claim" data-testid="live-stage">{escape(_headline(run))}</p>')
-        if not run.finished:
+        if run.finished:
+            st.empty()  # in the bar's place, so that what stands below it is not shown twice while the page runs again
+        else:
             st.progress(run.share)
         if run.tokens:
             words = "".join(f'<span class="{kind}">{escape(text)}</span>' for text, kind in list(run.tokens))
