@@ -36,16 +36,19 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
 
 def _add_decode(parser: argparse.ArgumentParser) -> None:
     _add_prompts(parser)
-    parser.add_argument("--target", help="folder or hub id (default: the fetched target)")
-    parser.add_argument("--head", default=str(HEAD), help="folder of an EAGLE head (default: the shipped one)")
-    parser.add_argument("--dtypes", nargs="+", default=list(DTYPES), choices=DTYPES, help="default: both")
+    _add_timed(parser)
     parser.set_defaults(run=run_decode)
 
 
-def _add_passes(parser: argparse.ArgumentParser) -> None:
+def _add_timed(parser: argparse.ArgumentParser) -> None:
+    """Target and head of what is timed in several dtypes."""
     parser.add_argument("--target", help="folder or hub id (default: the fetched target)")
     parser.add_argument("--head", default=str(HEAD), help="folder of an EAGLE head (default: the shipped one)")
     parser.add_argument("--dtypes", nargs="+", default=list(DTYPES), choices=DTYPES, help="default: both")
+
+
+def _add_passes(parser: argparse.ArgumentParser) -> None:
+    _add_timed(parser)
     parser.add_argument("--repeats", type=int, default=15, help="runs at each size; the median counts (default 15)")
     parser.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
     parser.set_defaults(run=run_passes)

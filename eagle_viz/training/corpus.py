@@ -117,10 +117,9 @@ def own_prompts(target: Target, count: int, seed: int) -> list[str]:
 
 
 def _batch_prompts(target: Target, plan: CorpusPlan, index: int, templates: list[str]) -> list[str]:
-    if index % plan.template_every == 0:
-        return templates[index * plan.batch : (index + 1) * plan.batch]
-    own = own_prompts(target, plan.batch, plan.seed + 7919 * (index + 1))
-    return own or templates[index * plan.batch : (index + 1) * plan.batch]  # a target that finishes no prompt of its own
+    of_its_own = index % plan.template_every != 0
+    own = own_prompts(target, plan.batch, plan.seed + 7919 * (index + 1)) if of_its_own else []
+    return own or templates[index * plan.batch : (index + 1) * plan.batch]  # also for a target that finishes no prompt
 
 
 def _answer_batch(target: Target, plan: CorpusPlan, index: int, prompts: list[str]) -> list[Answer]:
