@@ -7,7 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from ..core.documents import VERSION
-from .model import DTYPES, HEAD, add_model, load_drafter, load_target
+from .model import DTYPES, HEAD, add_model, load_drafter, load_target, target_folder
 from .parser import print_json, say
 
 
@@ -111,12 +111,11 @@ def run_decode(args: argparse.Namespace) -> int:
     import torch
 
     from ..engine.bench import bench_decode
-    from ..engine.fetch import default_target_path
     from .prompts import read_prompts
 
     prompts, dtypes = read_prompts(args.prompts, args.limit), [getattr(torch, name) for name in args.dtypes]
     made = bench_decode(
-        args.target or default_target_path(),
+        target_folder(args),
         args.head,
         prompts,
         args.max_new_tokens,
@@ -145,7 +144,6 @@ def run_passes(args: argparse.Namespace) -> int:
     """Print the times as Budget & speed on the page takes them, ``positions:milliseconds``."""
     import torch
 
-    from ..engine.fetch import default_target_path
     from ..engine.head import Head
     from ..engine.passes import time_passes
     from ..engine.target import Target
@@ -154,7 +152,7 @@ def run_passes(args: argparse.Namespace) -> int:
         raise ValueError(f"repeats: {args.repeats} given, allowed is 1 or more")
     found = []
     for name in args.dtypes:
-        target = Target.load(args.target or default_target_path(), getattr(torch, name))
+        target = Target.load(target_folder(args), getattr(torch, name))
         found.append(time_passes(target, Head.load(args.head, target), repeats=args.repeats))
     if args.json:
         print_json({"version": VERSION, "passes": [asdict(cost) for cost in found]})
@@ -166,14 +164,14 @@ def run_passes(args: argparse.Namespace) -> int:
 
 def run_train(args: argparse.Namespace) -> int:
     """Train a head, or go on where a stopped run was; print its folder."""
-    from ..engine.fetch import default_target_path, home
+    from ..engine.fetch import home
     from ..training.recipe import train_head
     from ..training.train import TrainPlan
 
     chosen = {} if args.steps is None else {"steps": args.steps}
     work = Path(args.work) if args.work else home() / "training"
     train_head(
-        args.target or default_target_path(),
+        target_folder(args),
         args.out,
         work,
         corpus=args.corpus,

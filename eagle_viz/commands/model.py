@@ -82,16 +82,22 @@ def _stage_reporter():
     return report
 
 
-def load_target(args: argparse.Namespace) -> Target:
-    """The target that the options name; raises ``ValueError`` saying how to get the default one."""
-    import torch
-
+def target_folder(args: argparse.Namespace) -> str | Path:
+    """Where the target lies that the options name; raises ``ValueError`` saying how to get the default one."""
     from ..engine.fetch import default_target_path, is_fetched
-    from ..engine.target import Target
 
     if args.target is None and not is_fetched():
         raise ValueError("target: the default one is not here yet; run `python -m eagle_viz fetch`, or name a folder with --target")
-    return Target.load(args.target or default_target_path(), getattr(torch, args.dtype))
+    return args.target or default_target_path()
+
+
+def load_target(args: argparse.Namespace) -> Target:
+    """The target that the options name; raises what ``target_folder`` raises."""
+    import torch
+
+    from ..engine.target import Target
+
+    return Target.load(target_folder(args), getattr(torch, args.dtype))
 
 
 def load_drafter(args: argparse.Namespace, target: Target) -> Drafter:
