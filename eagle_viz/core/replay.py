@@ -9,7 +9,7 @@ import numpy as np
 
 from .policies import Draft
 from .recording import RecordedCycle
-from .tree import DraftTree
+from .tree import ROOT, DraftTree
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,10 @@ def passes_needed(draft: Draft) -> np.ndarray:
     """
     needed = np.full(draft.budget + 1, draft.passes)
     needed[0] = 0
-    values, depths = draft.pool.values, draft.pool.depths
+    worth = {ROOT: 1.0}  # without the pool's tree, which costs more than all the rest here
+    for path, node in draft.scored.items():
+        worth[path] = worth[path[:-1]] * node.confidence
+    values, depths = np.array(list(worth.values())), np.array([len(path) for path in worth])
     for level in range(draft.passes - 1, 0, -1):
         best = values[depths == level].max(initial=0.0)
         scored = np.sort(values[(depths >= 1) & (depths <= level)])[::-1][: draft.budget]
