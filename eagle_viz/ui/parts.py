@@ -88,6 +88,7 @@ def token() -> str | None:
 
 def follow() -> None:
     """The trees are on screen (callback): now the charts, unless the settings have moved on, for which another word will come."""
+    session.heed()
     if drawn_token(STAGE) == session.serial():
         st.session_state[_CHARTED] = _drawn(session.current())
         st.rerun(CHARTS)

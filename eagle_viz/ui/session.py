@@ -11,6 +11,7 @@ from .settings import PROPERTIES, Settings, parse, to_query
 from .stops import settings_at
 
 _SETTINGS, _NOTES, _WRITTEN, _FOLLOW, _SERIAL = "settings", "notes", "written", "follow", "serial"
+_RENEWED, _SAID = "renewed", "said"
 
 
 def begin() -> Settings:
@@ -80,22 +81,50 @@ def settle(**changes: object) -> Settings:
     return current()
 
 
+def heed() -> None:
+    """Something was done on the page (callback): the URL that came with it is not news.
+
+    A click sent before the browser heard of the last change of the URL carries the one before, which would undo that change.
+    """
+    if st.session_state[_WRITTEN] != st.query_params.to_dict():
+        st.query_params.from_dict(st.session_state[_WRITTEN])
+
+
 def change(**changes: object) -> None:
     """Change settings from a callback; the sentences about the URL have been read by then."""
+    heed()
     _put(current().but(**changes))
     st.session_state[_NOTES] = []
 
 
 def restart(settings: Settings) -> None:
-    """Replace all settings (a preset, a tour stop) and make the stage take them."""
+    """Replace all settings (a preset, a tour stop) and make the stage take them (callback)."""
+    heed()
     _put(settings)
     st.session_state[_NOTES] = []
     st.session_state[_FOLLOW] += 1
 
 
 def widget_key(name: str) -> str:
-    """The session key of the widget of a setting."""
-    return f"set_{name}"
+    """The session key of the widget of a setting; another one after each change that the widget did not make itself.
+
+    Every message of the browser carries the values of all widgets as it knows them. Under one and the same key, a message sent
+    before the browser heard of a preset's values would count as moving every widget back to where it was.
+    """
+    number = st.session_state.get(_RENEWED, {}).get(name, 0)
+    return f"set_{name}" if number == 0 else f"set_{name}_{number}"
+
+
+def _renewed_key(name: str) -> str:
+    renewed, said, key = st.session_state.setdefault(_RENEWED, {}), _said(), widget_key(name)
+    if key in said and said[key] != getattr(current(), name):
+        renewed[name] = renewed.get(name, 0) + 1
+    return widget_key(name)
+
+
+def _said() -> dict[str, object]:
+    """By key, what each widget last showed or reported."""
+    return st.session_state.setdefault(_SAID, {})
 
 
 def bind(name: str, also: Callable[[object], dict[str, object]] | None = None) -> dict[str, object]:
@@ -103,11 +132,14 @@ def bind(name: str, also: Callable[[object], dict[str, object]] | None = None) -
 
     ``also`` gives further changes that follow from the new value.
     """
-    key = widget_key(name)
-    st.session_state[key] = getattr(current(), name)
+    key = _renewed_key(name)
+    st.session_state[key] = _said()[key] = getattr(current(), name)
 
     def moved() -> None:
         value = PROPERTIES[name].clamp(st.session_state[key])
+        if value == _said()[key]:
+            return  # a widget taken down or replaced meanwhile, which says what it always said
+        _said()[key] = value
         change(**{name: value}, **(also(value) if also else {}))
 
     return {"key": key, "on_change": moved}
