@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from ..core.documents import VERSION
+from ..core.policies import Policy
+from ..core.readout import as_policy
 from .model import DTYPES, HEAD, add_model, load_drafter, load_target, target_folder
 from .parser import print_json, say
 
@@ -29,6 +32,7 @@ def _add_prompts(parser: argparse.ArgumentParser) -> None:
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recordings", nargs="+", help="recorded files of one drafter instead of live runs: no model needed")
     parser.add_argument("--budget", type=int, default=59, help="drafted nodes a pass, the root not counted (default 59)")
+    parser.add_argument("--policies", nargs="+", default=[], help="verified on the same live contexts too: chain:6 eagle1:25 ...")
     _add_prompts(parser)
     add_model(parser)
     parser.set_defaults(run=run_calibrate)
@@ -86,6 +90,21 @@ def _print_report(report) -> None:
             print(f"{title:<26}{'expected':>10}{'target':>9}{'accepted':>10}{'passes':>8}")
         for rung in rungs:
             print(f"{rung.name:<26}{rung.expected:>10.2f}{rung.target:>9.2f}{rung.accepted:>10.2f}{rung.passes:>8.1f}")
+    _print_standings(report.standings)
+
+
+def _print_standings(standings) -> None:
+    """tau of each policy on the same contexts, the bonus counted, whole and by kind of prompt."""
+    if not standings:
+        return
+    rows = [
+        ("tau", *(one.name for one in standings)),
+        ("measured", *(f"{1 + one.accepted:.2f}" for one in standings)),
+        ("expected", *(f"{1 + one.expected:.2f}" for one in standings)),
+        *((kind, *(f"{1 + one.by_kind[kind]:.2f}" for one in standings)) for kind in standings[0].by_kind),
+    ]
+    for first, *rest in rows:
+        print(f"{first:<14}" + "".join(f"{cell:>15}" for cell in rest))
 
 
 def _recorded_report(args: argparse.Namespace):
@@ -99,11 +118,34 @@ def _live_report(args: argparse.Namespace):
     from ..engine.bench import calibrate_live
     from .prompts import read_prompts
 
-    prompts, target = read_prompts(args.prompts, args.limit), load_target(args)
+    prompts, others = read_prompts(args.prompts, args.limit), contest_of(args.policies, args.budget)
+    target = load_target(args)
     tell = lambda name, cycles: say(f"{name}: {cycles} cycles so far")  # noqa: E731
     return calibrate_live(
-        target, load_drafter(args, target), prompts, budget=args.budget, max_new_tokens=args.max_new_tokens, report=tell
+        target,
+        load_drafter(args, target),
+        prompts,
+        budget=args.budget,
+        max_new_tokens=args.max_new_tokens,
+        others=others,
+        report=tell,
     )
+
+
+def contest_of(entries: Sequence[str], budget: int) -> dict[str, tuple[Policy, int]]:
+    """Policies by ``name`` or ``name:budget``; raises ``ValueError`` naming the entry.
+
+    >>> contest_of(["chain:6"], 59)
+    {'chain:6': (Chain(), 6)}
+    """
+    contest = {}
+    for entry in entries:
+        name, _, number = entry.partition(":")
+        if number and not (number.isascii() and number.isdigit() and int(number) > 0):
+            raise ValueError(f"policies: {entry!r} given, allowed is a policy, or a policy and its budget as in eagle1:25")
+        policy, nodes = as_policy(name), int(number or budget)
+        contest[f"{name}:{nodes}"] = policy, nodes
+    return contest
 
 
 def run_decode(args: argparse.Namespace) -> int:

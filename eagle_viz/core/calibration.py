@@ -322,12 +322,44 @@ def in_drafter_terms(draft: Draft, landscape: TargetPriced) -> DraftTree:
 
 
 @dataclass(frozen=True)
+class Standing:
+    """How one policy fared on the same contexts as all others of a live run.
+
+    ``expected`` and ``accepted`` are its mean drafted tokens accepted a pass, promised and measured, bonus not counted; ``by_kind``
+    the measured mean on the prompts of each kind. ``budget`` drafted nodes, root not counted.
+    """
+
+    name: str
+    title: str
+    budget: int
+    expected: float
+    accepted: float
+    by_kind: Mapping[str, float]
+
+
+def stand(
+    name: str, policy: Policy, budget: int, expected: Sequence[float], accepted: Sequence[int], kinds: Sequence[str]
+) -> Standing:
+    """Average one policy's contexts, one entry each in the three sequences; raises ``ValueError`` where there are none.
+
+    >>> stand("chain", Chain(), 4, [0.5, 1.5], [0, 3], ["verse", "code"]).by_kind
+    {'verse': 0.0, 'code': 3.0}
+    """
+    if not kinds:
+        raise ValueError("contexts: none given, at least one cycle is needed")
+    of = {kind: [n for n, its in zip(accepted, kinds, strict=True) if its == kind] for kind in dict.fromkeys(kinds)}
+    means = {kind: float(np.mean(lengths)) for kind, lengths in of.items()}
+    return Standing(name, policy.title, budget, float(np.mean(expected)), float(np.mean(accepted)), means)
+
+
+@dataclass(frozen=True)
 class CalibrationReport:
     """How far one drafter's confidences can be trusted, and what each policy makes of them.
 
     ``policy`` and ``budget`` say whose drafted nodes were observed over ``contexts`` cycles; ``expected`` and ``accepted`` are
     its mean drafted tokens accepted, promised and measured, bonus not counted. ``ladder`` and ``ablation`` are empty where
-    contexts were not recorded wide enough for other policies (live runs).
+    contexts were not recorded wide enough for other policies (live runs). ``standings``: all policies of a live run that verified
+    several on the same contexts, the leading one first.
     """
 
     drafter: str
@@ -341,10 +373,11 @@ class CalibrationReport:
     by_rank: tuple[Group, ...]
     ladder: tuple[Rung, ...] = ()
     ablation: tuple[Rung, ...] = ()
+    standings: tuple[Standing, ...] = ()
 
     def to_json(self) -> dict:
         """Plain numbers under the fields' own names."""
-        groups = ("by_depth", "by_rank", "ladder", "ablation")
+        groups = ("by_depth", "by_rank", "ladder", "ablation", "standings")
         plain = {name: getattr(self, name) for name in ("drafter", "policy", "budget", "contexts", "expected", "accepted")}
         lists = {name: [dict(vars(entry)) for entry in getattr(self, name)] for name in groups}
         return {**plain, "reliability": self.reliability.to_json(), **lists}

@@ -1,16 +1,16 @@
 """Decoding measured: plain, prompt lookup and drafted trees on the same prompts, and calibration of live runs."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
 import torch
 
-from eagle_viz.core.calibration import CalibrationReport, summarise
+from eagle_viz.core.calibration import CalibrationReport, stand, summarise
 from eagle_viz.core.policies import Chain, Eagle1, Eagle2, Policy
 from eagle_viz.engine.drafted import Drafter, HeadDrafter
-from eagle_viz.engine.generation import Generation, Settings, plain
+from eagle_viz.engine.generation import Contest, Generation, Settings, plain
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.target import Target
@@ -274,21 +274,27 @@ def calibrate_live(
     policy: Policy | None = None,
     budget: int = 59,
     max_new_tokens: int = 128,
+    others: Contest | None = None,
     report: Callable[[str, int], None] = lambda name, cycles: None,
 ) -> CalibrationReport:
     """Answer the prompts greedily and compare every reached node's confidence with the target's probability and its fate.
 
-    Raises ValueError where no prompt leads to a cycle.
+    The text follows `policy`; `others` are verified on the same contexts, in the same passes. Raises ValueError where no prompt
+    leads to a cycle.
     """
     policy = policy or Eagle2()
-    outcomes = []
+    leader = f"{policy.name}:{budget}"
+    contest = {leader: (policy, budget)} | dict(others or {})
+    outcomes, kinds = [], []
+    lengths, expected = {name: [] for name in contest}, {name: [] for name in contest}
     for prompt in prompts:
-        outcomes += _outcomes(target, drafter, prompt, policy, budget, max_new_tokens)
+        run = Generation(target, drafter, target.encode_chat(prompt.text), contest, Settings(max_new_tokens))
+        outcomes += [(cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]) for cycle in run]
+        kinds += [prompt.kind] * (len(outcomes) - len(kinds))
+        for name in contest:
+            lengths[name] += run.accept_lengths[name]
+            expected[name] += run.expected[name]
         report(prompt.name, len(outcomes))
-    return summarise(drafter.name, policy.name, budget, outcomes)
-
-
-def _outcomes(target: Target, drafter: Drafter, prompt: Prompt, policy: Policy, budget: int, limit: int) -> Iterator[tuple]:
-    run = Generation(target, drafter, target.encode_chat(prompt.text), {policy.name: (policy, budget)}, Settings(limit))
-    for cycle in run:
-        yield cycle.landscape, cycle.drafts[policy.name].tree, cycle.verdicts[policy.name]
+    found = summarise(drafter.name, policy.name, budget, outcomes)
+    standings = [stand(name, *entry, expected[name], lengths[name], kinds) for name, entry in contest.items()]
+    return replace(found, standings=tuple(standings) if others else ())

@@ -2,6 +2,9 @@
 
 import random
 import string
+from collections.abc import Sequence
+
+from eagle_viz.training.subjects import FORMS, SUBJECTS
 
 TEMPLATES = {
     "writing": [
@@ -123,9 +126,10 @@ TEMPLATES = {
         "List the pros and cons of living in {place}.",
         "Suggest {n} questions for a quiz about {topic}, with answers.",
     ],
-}
+} | FORMS
 
 WORDS = {
+    "subject": SUBJECTS,
     "topic": "photosynthesis|gravity|inflation|the water cycle|machine learning|the French Revolution|vaccines|black holes|"
     "democracy|volcanoes|friendship|supply and demand|the immune system|renewable energy|music theory|evolution|plate tectonics|"
     "the printing press|sleep|climate change|jazz|the stock market|recycling|the Roman Empire|quantum mechanics|loneliness|"
@@ -182,13 +186,13 @@ def _fill(template: str, rng: random.Random) -> str:
     return template.format(**values)
 
 
-def draw_prompts(count: int, seed: int) -> list[str]:
-    """`count` different prompts, all kinds equally often; the same seed gives the same list.
+def draw_prompts(count: int, seed: int, kinds: Sequence[str] = ()) -> list[str]:
+    """`count` different prompts of these kinds (of all, if none is named), equally often; the same seed gives the same list.
 
     >>> draw_prompts(1, seed=0) == draw_prompts(1, seed=0)
     True
     """
-    rng, kinds, drawn = random.Random(seed), list(TEMPLATES), {}
+    rng, kinds, drawn = random.Random(seed), list(kinds or TEMPLATES), {}
     for attempt in range(count * 50):
         if len(drawn) == count:
             return list(drawn)

@@ -59,6 +59,28 @@ def test_calibrate_live_finds_the_oracle_perfectly_calibrated(capsys, folder):
     assert report["reliability"]["ece"] < 1e-6 and report["contexts"] > 0
 
 
+def test_calibrate_sets_policies_against_one_another_on_the_same_contexts(capsys, folder, head):
+    base = f"--target {folder} --head {head} --limit 2 --max-new-tokens 8 --budget 12 --policies chain:3 eagle2:6 best_first"
+    assert main(["calibrate", *base.split(), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    standings = {one["name"]: one for one in report["standings"]}
+    assert list(standings) == ["eagle2:12", "chain:3", "eagle2:6", "best_first:12"]
+    leader = standings["eagle2:12"]
+    assert (leader["expected"], leader["accepted"]) == (report["expected"], report["accepted"])
+    assert standings["chain:3"]["expected"] < standings["eagle2:6"]["expected"] < leader["expected"]
+    assert leader["expected"] <= standings["best_first:12"]["expected"] + 1e-12
+    assert main(["calibrate", *base.split()]) == 0
+    assert "best_first:12" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("entry", ["eagle9:4", "chain:x", "chain:-3", "chain:0", ":4"])
+def test_a_policy_that_is_none_is_named(capsys, folder, head, entry):
+    options = f"--target {folder} --head {head} --limit 1 --max-new-tokens 3 --budget 4 --policies {entry}"
+    assert main(["calibrate", *options.split()]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("error: ") and said.count("\n") == 1
+
+
 def test_calibrate_recorded_needs_no_model(capsys):
     from eagle_viz.core.recording import shipped
 
