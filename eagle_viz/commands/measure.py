@@ -63,6 +63,8 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--work", help="folder for corpus, features and state (default: under EAGLE_VIZ_HOME or ~/.cache)")
     parser.add_argument("--corpus", help="a corpus file to train on instead of sampling a new one")
     parser.add_argument("--target", help="folder or hub id (default: the fetched target)")
+    parser.add_argument("--start", help="folder of a trained head to go on from (default: the closed form)")
+    parser.add_argument("--held-out-from", type=int, help="hold out answers from this one on: those that --start has not seen")
     parser.add_argument("--steps", type=int, default=None, help="optimiser steps (default: the recipe's)")
     parser.add_argument("--seed", type=int, default=0, help="of the initial weights and the order of batches")
     parser.set_defaults(run=run_train)
@@ -211,12 +213,14 @@ def run_train(args: argparse.Namespace) -> int:
     from ..training.train import TrainPlan
 
     chosen = {} if args.steps is None else {"steps": args.steps}
+    chosen |= {} if args.held_out_from is None else {"held_out_from": args.held_out_from}
     work = Path(args.work) if args.work else home() / "training"
     train_head(
         target_folder(args),
         args.out,
         work,
         corpus=args.corpus,
+        start=args.start,
         plan=TrainPlan(seed=args.seed, **chosen),
         progress=lambda stage, fraction: say(f"{fraction:4.0%} {stage}"),
     )

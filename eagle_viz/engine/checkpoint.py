@@ -6,6 +6,7 @@ target id = draft id + d2t[draft id]), `t2d` [V], and `other.weight` [1, H] with
 lm_head that stands for every token outside the draft vocabulary. `embed_tokens.weight` is the target's and left out.
 """
 
+import hashlib
 import json
 import os
 from collections.abc import Mapping
@@ -61,6 +62,14 @@ def write_head(folder: str | Path, checkpoint: HeadCheckpoint, dtype: torch.dtyp
     (folder / "config.json.partial").write_text(json.dumps(dict(checkpoint.config), indent=2) + "\n")
     for name in ("model.safetensors", "config.json"):
         os.replace(folder / f"{name}.partial", folder / name)
+
+
+def head_digest(checkpoint: HeadCheckpoint) -> str:
+    """A short name of exactly these weights, as float32."""
+    digest = hashlib.sha256()
+    for name in sorted(checkpoint.tensors):
+        digest.update(name.encode() + checkpoint.tensors[name].float().contiguous().numpy().tobytes())
+    return digest.hexdigest()[:16]
 
 
 def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None:

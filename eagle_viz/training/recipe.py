@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint, write_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint, read_head, write_head
 from eagle_viz.engine.target import Target
 from eagle_viz.training.calibrate import calibrate, calibration_error, unseen_answers
 from eagle_viz.training.corpus import Corpus, CorpusPlan, build_corpus
@@ -20,6 +20,7 @@ def train_head(
     out: str | Path,
     work: str | Path,
     corpus: str | Path | None = None,
+    start: str | Path | None = None,
     plan: TrainPlan | None = None,
     corpus_plan: CorpusPlan | None = None,
     progress: Progress = lambda stage, fraction: None,
@@ -27,13 +28,14 @@ def train_head(
     """Train a head for the target in folder `target` and write it to the folder `out`; stopped runs go on where they were.
 
     `work` keeps the sampled corpus, the features (1.2 KB a token) and the training state. `corpus` names a corpus file
-    to be used instead of sampling a new one. `progress(text, fraction)` is called at every stage. Raises ValueError for
+    to be used instead of sampling a new one, `start` the folder of a head to go on from. `progress(text, fraction)` is called
+    at every stage. Raises ValueError for
     a target or corpus that cannot be used, and for a `work` folder that holds another training.
     """
     loaded, work = Target.load(target, torch.bfloat16), Path(work).expanduser()
     answers = Corpus.load(Path(corpus)) if corpus else build_corpus(loaded, corpus_plan or CorpusPlan(), work / "corpus", progress)
     features = compute_features(loaded, answers, work / "features.bin", progress).open()
-    trainer = Trainer(loaded, answers, features, plan or TrainPlan(), work / "state")
+    trainer = Trainer(loaded, answers, features, plan or TrainPlan(), work / "state", read_head(start) if start else None)
     trainer.resume()
     train(trainer, progress, publish=Path(out))
     progress("calibrating", 1.0)

@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint, write_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint, check_head, head_digest, write_head
 from eagle_viz.engine.head import head_shape, random_checkpoint
 from eagle_viz.engine.target import Target
 from eagle_viz.training.corpus import Corpus
@@ -40,7 +40,8 @@ class TrainPlan:
 
     `steps` optimiser steps of `batch` answers, worked on in `shards` parallel parts; `unroll` steps of the head's own
     guesses, after the first `single` steps with one: half the cost while the head learns the basics. `held_out` answers,
-    evenly spread over the corpus, are never trained on.
+    evenly spread over the corpus from answer `held_out_from` on, are never trained on; a run that starts from another run's head
+    holds out what that one had not seen.
     """
 
     steps: int = 2000
@@ -56,6 +57,7 @@ class TrainPlan:
     warmup: int = 40
     draft_vocabulary: int = 8192
     held_out: int = 128
+    held_out_from: int = 0
     seed: int = 0
     evaluate_every: int = 200
 
@@ -63,6 +65,8 @@ class TrainPlan:
         for field in ("steps", "batch", "shards", "unroll", "warmup", "draft_vocabulary", "held_out", "evaluate_every"):
             if getattr(self, field) < 1:
                 raise ValueError(f"{field} must be at least 1, got {getattr(self, field)}")
+        if self.held_out_from < 0:
+            raise ValueError(f"held_out_from must be at least 0, got {self.held_out_from}")
 
     def depth(self, step: int) -> int:
         """Unrolled steps of the head's own guesses at optimiser step `step`."""
@@ -89,6 +93,11 @@ class InputScale:
         matrix = weights["fc.weight"] * self.inverse
         return weights | {"fc.weight": matrix, "fc.bias": weights["fc.bias"] - matrix @ self.mean}
 
+    def unfold(self, weights: Weights) -> Weights:
+        """The other way: weights for unit-scaled inputs from those for raw ones."""
+        bias = weights["fc.bias"] + weights["fc.weight"] @ self.mean
+        return weights | {"fc.weight": weights["fc.weight"] / self.inverse, "fc.bias": bias}
+
 
 def linear_start(target: Target, corpus: Corpus, features: Tensor, scale: InputScale, sample: int = 20000) -> Weights:
     """`fc` as the least-squares guess of the next feature from unit-scaled inputs.
@@ -114,21 +123,34 @@ def input_scale(target: Target, corpus: Corpus, features: Tensor, sample: int = 
 
 
 class Trainer:
-    """One training run in a folder: weights, optimisers, the step reached, and the curve measured so far."""
+    """One training run in a folder: weights, optimisers, the step reached, and the curve measured so far.
 
-    def __init__(self, target: Target, corpus: Corpus, features: Tensor, plan: TrainPlan, folder: Path):
-        if len(corpus) < plan.held_out + plan.batch:
-            raise ValueError(f"held_out and batch need {plan.held_out + plan.batch} answers, the corpus has {len(corpus)}")
+    `start`: a trained head of the same shape to go on from, in place of the closed form.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        corpus: Corpus,
+        features: Tensor,
+        plan: TrainPlan,
+        folder: Path,
+        start: HeadCheckpoint | None = None,
+    ):
+        need = max(plan.held_out_from, plan.batch) + plan.held_out
+        if len(corpus) < need:
+            raise ValueError(f"held_out, held_out_from and batch need {need} answers, the corpus has {len(corpus)}")
         self.target, self.corpus, self.features, self.plan, self.folder = target, corpus, features, plan, folder
+        self.started_from = start
         vocabulary = draft_vocabulary(corpus, target.vocabulary, min(plan.draft_vocabulary, target.vocabulary))
         self.base = random_checkpoint(target, vocabulary, plan.seed)
         self.lm_head = target.lm_head_weight[vocabulary].to(torch.bfloat16)
         self.vocabulary, self._shape = vocabulary, head_shape(self.base)
         self._pool = ThreadPoolExecutor(plan.shards)
         self.scale = input_scale(target, corpus, features)
-        start = self._start()
-        self.weights: Weights = {k: start[k].clone().requires_grad_() for k in start if k not in _FROZEN}
-        self.held_out = np.linspace(0, len(corpus) - 1, plan.held_out).astype(np.int64)
+        first = self._from_head(start) if start else self._start()
+        self.weights: Weights = {k: first[k].clone().requires_grad_() for k in first if k not in _FROZEN}
+        self.held_out = np.linspace(plan.held_out_from, len(corpus) - 1, plan.held_out).astype(np.int64)
         self.trained_on = np.setdiff1d(np.arange(len(corpus)), self.held_out)
         self.optimizers = _optimizers(self.weights, plan)
         self.step, self.tokens, self.curve = 0, 0, []
@@ -139,6 +161,16 @@ class Trainer:
         fc = linear_start(self.target, self.corpus, self.features, self.scale)
         silent = {k: torch.zeros_like(self.base.tensors[k]) for k in _SILENT}
         return dict(self.base.tensors) | silent | fc
+
+    def _from_head(self, start: HeadCheckpoint) -> Weights:
+        """A trained head's weights; its draft vocabulary and what was fitted after its training are not taken over."""
+        check_head(start, self.target.hidden, self.target.vocabulary)
+        taken = {k: start.tensors[k].float() for k in self.base.tensors if k not in _FROZEN}
+        for key, tensor in taken.items():
+            if tensor.shape != self.base.tensors[key].shape:
+                wanted, found = list(self.base.tensors[key].shape), list(tensor.shape)
+                raise ValueError(f"start: key {key!r} of {start.source} has shape {found}, this training needs {wanted}")
+        return self.scale.unfold(taken)
 
     def batch(self, step: int) -> list[Batch]:
         """The batch of one optimiser step in `shards` parts: a function of the plan and of `step`."""
@@ -222,7 +254,8 @@ class Trainer:
         """What a state must share with this run to be gone on from: corpus, plan (its length aside), and the optimisers' number."""
         free = ("steps", "evaluate_every")
         plan = {k: v for k, v in asdict(self.plan).items() if k not in free}
-        return {"corpus": self.corpus.digest, "plan": plan, "optimizers": len(self.optimizers)}
+        made = {"corpus": self.corpus.digest, "plan": plan, "optimizers": len(self.optimizers)}
+        return made | ({"start": head_digest(self.started_from)} if self.started_from else {})
 
     def resume(self) -> bool:
         """Go on from the folder's state, if there is one; raises ValueError where it is of another corpus or plan."""

@@ -163,3 +163,28 @@ def test_bad_plans_and_small_corpora_are_one_sentence(target, corpus, features, 
         TrainPlan(steps=0)
     with pytest.raises(ValueError, match="need 144 answers, the corpus has 24"):
         Trainer(target, corpus, features, TrainPlan(), tmp_path)
+
+
+def test_a_run_from_a_trained_head_starts_with_its_guesses_and_holds_out_later_answers(target, corpus, features, tmp_path):
+    first = Trainer(target, corpus, features, PLAN, tmp_path / "first")
+    for _ in range(5):
+        first.advance()
+    published = first.checkpoint()
+    plan = replace(PLAN, held_out_from=8, draft_vocabulary=48)
+    second = Trainer(target, corpus, features, plan, tmp_path / "second", published)
+    assert second.held_out.min() == 8 and second.held_out.max() == len(corpus) - 1
+    batch = make_batch(target, corpus, features, np.array([3]))
+    before, after = (one.head().guesses(batch.embedded, batch.features, 3)[2].float() for one in (first, second))
+    torch.testing.assert_close(after, before, atol=0.02, rtol=0.05)
+    for name in ("fc.weight", "fc.bias"):
+        torch.testing.assert_close(second.weights[name], first.weights[name], atol=1e-4, rtol=1e-4)
+    second.save()
+    with pytest.raises(ValueError, match="another corpus or plan"):
+        Trainer(target, corpus, features, plan, tmp_path / "second").resume()
+
+
+def test_a_head_of_another_shape_is_no_start(target, corpus, features, tmp_path):
+    base = random_checkpoint(target, torch.arange(64), seed=1)
+    wide = replace(base, tensors=dict(base.tensors) | {"layers.0.mlp.up_proj.weight": torch.zeros(8, 32)})
+    with pytest.raises(ValueError, match="up_proj"):
+        Trainer(target, corpus, features, PLAN, tmp_path, wide)
