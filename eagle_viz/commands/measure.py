@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 
 from ..core.documents import VERSION
@@ -64,7 +64,7 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--corpus", help="a corpus file to train on instead of sampling a new one")
     parser.add_argument("--target", help="folder or hub id (default: the fetched target)")
     parser.add_argument("--start", help="folder of a trained head to go on from (default: the closed form)")
-    parser.add_argument("--held-out-from", type=int, help="hold out answers from this one on: those that --start has not seen")
+    parser.add_argument("--plan", nargs="+", default=[], help="fields of the training plan: feature_weight=0.1 held_out_from=6126")
     parser.add_argument("--steps", type=int, default=None, help="optimiser steps (default: the recipe's)")
     parser.add_argument("--seed", type=int, default=0, help="of the initial weights and the order of batches")
     parser.set_defaults(run=run_train)
@@ -206,14 +206,31 @@ def run_passes(args: argparse.Namespace) -> int:
     return 0
 
 
+def plan_of(entries: Sequence[str]) -> dict[str, int | float]:
+    """Fields of ``TrainPlan`` from ``name=number``; raises ``ValueError`` naming the entry.
+
+    >>> plan_of(["feature_weight=0.1", "batch=8"])
+    {'feature_weight': 0.1, 'batch': 8}
+    """
+    from ..training.train import TrainPlan
+
+    kinds, chosen = {field.name: field.type for field in fields(TrainPlan)}, {}
+    for entry in entries:
+        name, _, number = entry.partition("=")
+        try:
+            chosen[name] = kinds[name](number)
+        except (KeyError, ValueError):
+            raise ValueError(f"plan: {entry!r} given, allowed is name=number with one of {', '.join(kinds)}") from None
+    return chosen
+
+
 def run_train(args: argparse.Namespace) -> int:
     """Train a head, or go on where a stopped run was; print its folder."""
     from ..engine.fetch import home
     from ..training.recipe import train_head
     from ..training.train import TrainPlan
 
-    chosen = {} if args.steps is None else {"steps": args.steps}
-    chosen |= {} if args.held_out_from is None else {"held_out_from": args.held_out_from}
+    chosen = plan_of(args.plan) | ({} if args.steps is None else {"steps": args.steps})
     work = Path(args.work) if args.work else home() / "training"
     train_head(
         target_folder(args),
@@ -221,7 +238,7 @@ def run_train(args: argparse.Namespace) -> int:
         work,
         corpus=args.corpus,
         start=args.start,
-        plan=TrainPlan(seed=args.seed, **chosen),
+        plan=TrainPlan(**{"seed": args.seed} | chosen),
         progress=lambda stage, fraction: say(f"{fraction:4.0%} {stage}"),
     )
     print(args.out)

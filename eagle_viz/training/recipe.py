@@ -29,8 +29,8 @@ def train_head(
 
     `work` keeps the sampled corpus, the features (1.2 KB a token) and the training state. `corpus` names a corpus file
     to be used instead of sampling a new one, `start` the folder of a head to go on from. `progress(text, fraction)` is called
-    at every stage. Raises ValueError for
-    a target or corpus that cannot be used, and for a `work` folder that holds another training.
+    at every stage. Raises ValueError for a target or corpus that cannot be used, and for a `work` folder that holds another
+    training.
     """
     loaded, work = Target.load(target, torch.bfloat16), Path(work).expanduser()
     answers = Corpus.load(Path(corpus)) if corpus else build_corpus(loaded, corpus_plan or CorpusPlan(), work / "corpus", progress)

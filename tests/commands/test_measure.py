@@ -81,6 +81,14 @@ def test_a_policy_that_is_none_is_named(capsys, folder, head, entry):
     assert said.startswith("error: ") and said.count("\n") == 1
 
 
+@pytest.mark.parametrize("entry", ["rate=1", "batch", "batch=x", "batch=0", "steps=1.5"])
+def test_a_training_plan_that_is_none_is_named(capsys, folder, tmp_path, entry):
+    options = f"--target {folder} --out {tmp_path / 'head'} --work {tmp_path / 'work'} --plan {entry}"
+    assert main(["train", *options.split()]) == 2
+    said = capsys.readouterr().err
+    assert "error: " in said and entry.partition("=")[0] in said
+
+
 def test_calibrate_recorded_needs_no_model(capsys):
     from eagle_viz.core.recording import shipped
 
