@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cache
 
 import streamlit as st
@@ -18,7 +18,8 @@ from .player import MODES
 class StageState:
     """What the stage shows: ``step`` nodes kept of ``budget`` (root not counted), the mode, the sharpness if it has that slider.
 
-    ``dragging``: the sharpness slider is held right now. ``serial`` counts the user's reports, 0 before the first.
+    ``dragging``: the sharpness slider is held right now. ``candidates``: what was scored but not kept is shown too. ``serial``
+    counts the user's reports, 0 before the first.
     """
 
     step: int
@@ -26,6 +27,7 @@ class StageState:
     mode: str = "nodes"
     sharpness: float | None = None
     dragging: bool = False
+    candidates: bool = False
     serial: int = 0
 
     def __post_init__(self) -> None:
@@ -67,10 +69,11 @@ def next_command(last: Command | None, wanted: StageState, follow: int, reported
 def state_of(command: Command, reported: Mapping | None, sharpness: float | None) -> StageState:
     """What the stage shows: the user's last report, or the command where that is newer."""
     if not reported or reported["command"] != command.serial:
-        return StageState(command.step, command.budget, command.mode, sharpness, False, 0 if not reported else reported["serial"])
+        seen = bool(reported and reported["candidates"])
+        serial = 0 if not reported else reported["serial"]
+        return StageState(command.step, command.budget, command.mode, sharpness, False, seen, serial)
     moved = reported["sharpness"] if sharpness is not None else None
-    dragging = bool(reported["dragging"])
-    return StageState(reported["step"], reported["budget"], reported["mode"], moved, dragging, reported["serial"])
+    return replace(_state(reported), sharpness=moved)
 
 
 @cache
@@ -85,7 +88,11 @@ def stage_state(key: str = "stage") -> StageState | None:
     reported = _reported(key)
     if not reported:
         return None
-    return StageState(**{name: reported[name] for name in ("step", "budget", "mode", "sharpness", "dragging", "serial")})
+    return _state(reported)
+
+
+def _state(reported: Mapping) -> StageState:
+    return StageState(**{field.name: reported[field.name] for field in fields(StageState)})
 
 
 def drawn_token(key: str = "stage") -> str | None:

@@ -22,8 +22,7 @@ def column(settings: Settings) -> None:
         _source(settings)
     if settings.source != "file":
         _policies()
-        with st.expander("More settings"):
-            _more(settings)
+        parts.drawer("More settings", "more", lambda: _more(settings), part=parts.SETTINGS)
     try_this(settings)
 
 
@@ -79,8 +78,7 @@ def recording_column(settings: Settings, position: bool = True) -> None:
     with chrome.in_one_sentence():
         _recording(settings, position)
     _policies()
-    with st.expander("More settings"):
-        _more(scene(settings))
+    parts.drawer("More settings", "more", lambda: _more(scene(settings)))
 
 
 def recorded_view(
@@ -184,19 +182,18 @@ def try_this(settings: Settings) -> None:
     """The presets as buttons, and the sentence of the one that is on."""
     with st.container(key="try-this"):
         st.html("<b>Try this</b>")
-        with st.container(horizontal=True, gap="small"):
-            _buttons(settings, first=True)
-        with st.expander("More to try"), st.container(horizontal=True, gap="small"):
-            _buttons(settings, first=False)
+        _buttons(settings, first=True)
+        parts.drawer("More to try", "more_to_try", lambda: _buttons(settings, first=False), part=parts.SETTINGS)
         if shown(settings):  # below the buttons, so that none moves under the pointer
             st.html(f'<p class="sentence" data-testid="preset-sentence">{PRESETS[shown(settings)].sentence}</p>')
 
 
 def _buttons(settings: Settings, first: bool) -> None:
-    for name, preset in PRESETS.items():
-        if preset.first == first:
-            kind = "primary" if name == shown(settings) else "secondary"
-            st.button(preset.title, key=f"preset_{name}", type=kind, on_click=choose, args=(name,))
+    with st.container(horizontal=True, gap="small"):
+        for name, preset in PRESETS.items():
+            if preset.first == first:
+                kind = "primary" if name == shown(settings) else "secondary"
+                st.button(preset.title, key=f"preset_{name}", type=kind, on_click=choose, args=(name,))
 
 
 def choose(name: str) -> None:

@@ -73,7 +73,11 @@ def settings_panel() -> None:
 
 @st.fragment(key=parts.STAGE)
 def stage_panel() -> None:
-    """The stage. Runs alone while one steps or holds its sharpness."""
+    """The stage. Runs alone while one steps or holds its sharpness.
+
+    New trees come without what one does not see at first (candidates, further tiers, rolls), which takes longer than they do; that
+    follows when they are drawn, with the charts.
+    """
     parts.present(parts.STAGE)
     settings = scene(session.current())
     held = stage_state("stage")
@@ -81,8 +85,10 @@ def stage_panel() -> None:
     stood = False
     with chrome.in_one_sentence():
         static, dynamic = world.sides(settings)
-        tier = tier_of(settings.budget) if dragging else tier_of(world.most_budget(settings))
-        drawn = world.trace(world.World.of(settings), static, dynamic, tier, settings.budget, full=not dragging)
+        token = None if dragging else parts.token()
+        bare = dragging or (token is not None and settings.mode == "nodes" and not (held and held.candidates))
+        tier = tier_of(settings.budget if bare else world.most_budget(settings))
+        drawn = world.trace(world.World.of(settings), static, dynamic, tier, settings.budget, full=not bare)
         stage(
             drawn,
             budget=settings.budget,
@@ -91,7 +97,7 @@ def stage_panel() -> None:
             live_sharpness=settings.sharpness if settings.source == "synthetic" else None,
             max_budget=controls.largest_budget(settings),
             follow=session.follow(),
-            acknowledge=None if dragging else parts.token(),
+            acknowledge=token,
             on_change=remember,
             on_drawn=parts.follow,
             key="stage",
@@ -109,16 +115,21 @@ def behind() -> None:
     settings = parts.charted()
     if settings is None:
         return
-    if not parts.failed():
-        with chrome.in_one_sentence():
-            _readouts(settings)
-            _charts(settings)
-    if settings.view != "lab":
+    _all_charts(settings)
+    parts.charts_drawn(settings)
+    if settings.view == "lab":
+        share.panel()
+
+
+def _all_charts(settings: Settings) -> None:
+    if parts.failed():
         return
-    if settings.source == "synthetic" and not parts.failed():
+    with chrome.in_one_sentence():
+        _readouts(settings)
+        _charts(settings)
+    if settings.view == "lab" and settings.source == "synthetic":
         with chrome.in_one_sentence():
             _population(settings)
-    share.panel(settings)
 
 
 def remember() -> None:
@@ -128,8 +139,11 @@ def remember() -> None:
     if now.sharpness is not None:
         changes["sharpness"] = PROPERTIES["sharpness"].clamp(now.sharpness)
     session.change(**changes)
-    if not now.dragging and parts.moved():
+    if now.dragging:
+        return
+    if parts.moved():
         parts.refresh()
+    parts.make_up(parts.STAGE)
 
 
 def _readouts(settings: Settings) -> None:

@@ -19,6 +19,7 @@ STAGE, SETTINGS, CHARTS = "stage", "settings", "charts"
 NO_BROWSER = "no_browser"
 """In the session state of a page that nobody draws (a test): the charts wait for nothing."""
 _PRESENT, _FRAME, _SHOWN, _CHARTED, _FAILED = "parts", "frame", "shown", "charted", "failed"
+_FINISHED = "finished"
 
 
 def begin(settings: Settings) -> None:
@@ -42,7 +43,7 @@ def refresh() -> None:
     now, parts = session.current(), st.session_state[_PRESENT]
     if now.view != "lab" or STAGE not in parts or st.session_state.get(NO_BROWSER) or _frame(now) != st.session_state[_FRAME]:
         st.rerun()
-    st.rerun([part for part in (STAGE, SETTINGS) if part in parts])
+    _run(STAGE, SETTINGS)
 
 
 def bind(name: str, also: Callable[[object], dict[str, object]] | None = None) -> dict[str, object]:
@@ -78,20 +79,39 @@ def _place(settings: Settings) -> tuple[str, str]:
 
 
 def token() -> str | None:
-    """What the browser has to say before the charts follow, None where they show these settings or are not on the page.
+    """What the browser has to say before all else follows, None where it has said so of these settings.
 
     Asked when there are trees again, whether or not there were none for these settings before.
     """
-    wanted = CHARTS in st.session_state[_PRESENT] and _followed() != session.current()
-    return session.serial() if wanted else None
+    return session.serial() if _followed() != session.current() else None
 
 
 def follow() -> None:
-    """The trees are on screen (callback): now the charts, unless the settings have moved on, for which another word will come."""
+    """The trees are on screen (callback): now the rest of the stage and the charts, unless the settings have moved on, for which
+    another word will come.
+    """
     session.heed()
     if drawn_token(STAGE) == session.serial():
         st.session_state[_CHARTED] = _drawn(session.current())
-        st.rerun(CHARTS)
+        _run(STAGE, CHARTS)
+
+
+def _run(*parts: str) -> None:
+    """Run these parts again, those of them that are on the page (the last act of a callback)."""
+    st.rerun([part for part in dict.fromkeys(parts) if part in st.session_state[_PRESENT]])
+
+
+def charts_drawn(settings: Settings) -> None:
+    """The charts stand, to the last of them."""
+    st.session_state[_FINISHED] = _drawn(settings)
+
+
+def make_up(part: str) -> None:
+    """Something was done in ``part`` that changes no setting (the last act of a callback): it has stopped charts that were being
+    drawn, so they are begun again.
+    """
+    if st.session_state.get(_CHARTED) == _drawn(session.current()) != st.session_state.get(_FINISHED):
+        _run(part, CHARTS)
 
 
 def shown(stood: bool) -> None:
@@ -113,3 +133,14 @@ def moved() -> bool:
 def failed() -> bool:
     """Whether there are no trees for these settings."""
     return st.session_state.get(_FAILED) == _drawn(session.current())
+
+
+def drawer(title: str, key: str, body: Callable[[], None], pulled: bool = False, part: str | None = None) -> None:
+    """Something to open that is filled only while it is open (from the start if ``pulled``); ``part``: where it stands.
+
+    Streamlit renders every element of the page again after each run, so that what nobody looks at slows down every drag.
+    """
+    box = st.expander(title, expanded=pulled, key=key, on_change=lambda: part and make_up(part))
+    if box.open:
+        with box:
+            body()

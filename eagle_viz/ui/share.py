@@ -9,24 +9,33 @@ import streamlit as st
 
 from ..core.engine_flags import engine_flags
 from ..core.uploaded import MAX_BYTES, read_upload
-from . import chrome, session, world
+from . import chrome, parts, session, world
 from .presets import changes_by_name
 from .settings import ALL_STEPS, PROPERTIES, Settings, to_query
 
 EMBED_HIDES = "header,settings,intro,charts"
 
 
-def panel(settings: Settings) -> None:
-    """Three small cards below the charts."""
-    with st.container(key="card-share", border=True):
-        chrome.card_title("Take it with you", "link, SVG, PNG, JSON, CSV and an offline player are in the stage's own menu")
-        flags, embed, files = st.columns([1.5, 1.5, 1], gap="medium")
-        with flags:
-            _flags(settings)
-        with embed:
-            _embed(settings)
-        with files:
-            _files(settings)
+TITLE = "Take it with you: engine flags, embedding, GraphML, and loading a JSON"
+
+
+@st.fragment(key="share")
+def panel() -> None:
+    """A drawer below the charts; runs alone when it is opened."""
+    settings = session.current()
+    with st.container(key="share-drawer"):
+        parts.drawer(TITLE, "share_open", lambda: _inside(settings), pulled=settings.source == "file", part=parts.CHARTS)
+
+
+def _inside(settings: Settings) -> None:
+    st.html('<p class="quiet">Link, SVG, PNG, JSON, CSV and an offline player are in the stage\'s own menu, Share.</p>')
+    flags, embed, files = st.columns([1.5, 1.5, 1], gap="medium")
+    with flags:
+        _flags(settings)
+    with embed:
+        _embed(settings)
+    with files:
+        _files(settings)
 
 
 def _flags(settings: Settings) -> None:

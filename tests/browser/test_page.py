@@ -230,21 +230,38 @@ def test_the_first_tree_is_there_soon(open_page, lab_url):
     assert min(times) < FIRST_TREE * SLACK * crowded(), times
 
 
+WATCH = """wanted => {
+  const host = [...document.querySelectorAll('.st-key-stage *')].find((one) => one.shadowRoot);
+  const number = host.shadowRoot.querySelector('[data-testid=stage-dynamic-expected]');
+  window.redrawn = null;
+  addEventListener('keydown', () => (window.pressed = performance.now()), { capture: true, once: true });
+  const watch = new MutationObserver(() => {
+    if (!number.textContent.includes(wanted)) return;
+    watch.disconnect();
+    requestAnimationFrame(() => setTimeout(() => (window.redrawn = performance.now() - window.pressed)));
+  });
+  watch.observe(number, { childList: true, characterData: true, subtree: true });
+}"""
+"""Times a redraw in the page itself, from the key that asks for it to the frame that shows it."""
+
+
 def test_a_parameter_that_needs_python_redraws_soon(lab):
     page = lab()
     wait_until_still(page)
     times = []
-    for seed in range(300, 312):
+    for seed in range(300, 320):
         wanted = f"{compare(SyntheticLandscape(seed), 25, 'eagle1', EAGLE2).dynamic.tree.expected_accepted:.2f}"
         box = page.get_by_role("spinbutton", name="Seed")
         box.fill(str(seed))
-        start = page.evaluate("performance.now()")
+        if f"{number(page, 'stage-dynamic-expected'):.2f}" == wanted:
+            continue  # nothing would be seen to change
+        page.evaluate(WATCH, wanted)
         box.press("Enter")
-        settled(page, "stage-dynamic-expected", wanted)
-        times.append(page.evaluate("performance.now()") - start)
+        page.wait_for_function("window.redrawn !== null")
+        times.append(page.evaluate("window.redrawn"))
         wait_until_still(page)  # the charts follow the trees; nobody types the next seed while they are drawn
-    # Twelve times make a poor percentile: one hiccup of the machine is p95. It is printed; the median has to hold.
-    middle, p95 = statistics.median(times), sorted(times)[10]
+    # Twenty times make a poor percentile: one hiccup of the machine is p95. It is printed; the median has to hold.
+    middle, p95 = statistics.median(times), sorted(times)[int(0.95 * len(times)) - 1]
     print(f"redraw: p50 {middle:.0f} ms, p95 {p95:.0f} ms, fastest {min(times):.0f} ms, {crowded():.1f} processes a core")
     assert middle <= REDRAW * SLACK * crowded(), times
 
@@ -286,6 +303,21 @@ def test_the_trees_do_not_wait_for_the_charts_which_follow_every_change(open_pag
     pair = compare(SyntheticLandscape(22), 25, "eagle1", EAGLE2)
     settled(page, "stage-dynamic-expected", f"{pair.dynamic.tree.expected_accepted:.2f}")
     settled(page, "readout-misspent", f"{len(misspent(pair.static, pair.dynamic))} of 25")
+
+
+@pytest.mark.parametrize("touched", ["More settings", "Take it with you", "step"])
+def test_charts_that_were_stopped_half_drawn_come_all_the_same(lab, touched):
+    """What changes no setting runs a part of the page again, and stops whatever was running."""
+    page = lab()
+    for seed in (41, 42):
+        wait_until_still(page)
+        page.get_by_role("spinbutton", name="Seed").fill(str(seed))
+        page.get_by_role("spinbutton", name="Seed").press("Enter")
+        pair = compare(SyntheticLandscape(seed), 25, "eagle1", EAGLE2)
+        settled(page, "stage-dynamic-expected", f"{pair.dynamic.tree.expected_accepted:.2f}")
+        page.wait_for_timeout(150)
+        (page.get_by_test_id("stage-back") if touched == "step" else page.get_by_text(touched)).click()
+        settled(page, "readout-misspent", f"{len(misspent(pair.static, pair.dynamic))} of 25")
 
 
 @pytest.mark.parametrize("options", ["hide=header,settings,intro,charts", "hide=charts"])

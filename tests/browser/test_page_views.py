@@ -118,6 +118,7 @@ def test_a_stop_of_the_tour_has_its_whole_picture_in_sight(view):
 
 def test_graphml_downloads_and_reads_back(view, tmp_path):
     page = view("seed=3", "[data-testid=stage]")
+    page.get_by_text("Take it with you").click()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="EAGLE-2, 25 nodes").click()
     waiting.value.save_as(tmp_path / "tree.graphml")
@@ -134,6 +135,7 @@ def test_the_stages_json_loads_back_to_the_same_picture(view, tmp_path):
         page.get_by_test_id("stage-save-json").click()
     waiting.value.save_as(tmp_path / "trees.json")
     page = view("seed=99", "[data-testid=stage]")
+    page.get_by_text("Take it with you").click()
     page.locator("input[type=file]").set_input_files(tmp_path / "trees.json")
     page.wait_for_function("location.search.includes('source=file')")
     page.get_by_text("EAGLE-2 (file)").first.wait_for()

@@ -12,7 +12,7 @@ def told(last, budget, step=None, follow=0, reported=None):
 def reported(command, budget, step=None, serial=1):
     return {
         "budget": budget, "step": budget if step is None else step, "mode": "nodes",
-        "command": command.serial, "serial": serial, "sharpness": None, "dragging": False,
+        "command": command.serial, "serial": serial, "sharpness": None, "dragging": False, "candidates": False,
     }  # fmt: skip
 
 

@@ -94,8 +94,11 @@ def test_an_ablation_wider_than_was_recorded_is_one_sentence():
 @pytest.mark.parametrize("view", ["text", "confidence"])
 def test_recorded_text_offers_no_setting_of_synthetic_landscapes(view):
     app = run(view=view)
+    closed = [widget.label for widget in app.slider]
+    app.session_state["more"] = True  # the drawer is pulled
+    app.run()
     labels = [widget.label for widget in (*app.toggle, *app.slider)]
-    assert any("top_k" in label for label in labels)
+    assert any("top_k" in label for label in labels) and not any("top_k" in label for label in closed)
     assert not any("512" in label or "Coverage" in label for label in labels)
 
 

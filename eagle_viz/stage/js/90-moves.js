@@ -103,7 +103,7 @@ function report(stage, delay = SETTLE) {
 
 function sendReport(stage) {
   clearTimeout(stage.reporting);
-  const { step, mode, command, sharpness, dragging } = stage;
+  const { step, mode, command, sharpness, dragging, candidates } = stage;
   const budget = stage.wanted ?? stage.budget;
   stage.serial += 1;
   stage.send({
@@ -112,6 +112,7 @@ function sendReport(stage) {
     mode,
     sharpness,
     dragging,
+    candidates,
     command,
     serial: stage.serial,
   });

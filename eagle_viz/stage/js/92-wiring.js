@@ -46,6 +46,7 @@ function wireDrawers(stage, on) {
   on("stage-candidates", "click", (event) => {
     stage.candidates = !stage.candidates;
     event.currentTarget.setAttribute("aria-pressed", String(stage.candidates));
+    report(stage, 0);
     arrangeStage(stage, true);
     paint(stage);
   });
