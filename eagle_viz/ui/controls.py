@@ -104,7 +104,7 @@ def _recording(settings: Settings, position: bool = True) -> None:
     if not names:
         st.html('<p class="quiet">No recording is shipped in models/recordings yet.</p>')
         return
-    titles = {name: library.title(name) for name in names}
+    titles = library.titles(names)
     bound = parts.bind("recording", also=lambda _: {"position": 0})
     st.selectbox("Recorded text", names, format_func=titles.get, help=library.UPPER_BOUND, **bound)
     if not position:

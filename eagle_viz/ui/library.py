@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import streamlit as st
 
 from ..core import recording
@@ -44,6 +47,19 @@ def title(name: str) -> str:
         return name
     words = described(found)
     return f"{words} · upper bound" if found.drafter == "oracle" else words
+
+
+def titles(names: Sequence[str]) -> dict[str, str]:
+    """Names for people that tell these recordings apart: a second answer to the same prompt gets a number.
+
+    Streamlit's selection boxes know an option by what they show of it.
+    """
+    told, seen = {}, Counter()
+    for name in names:
+        words = title(name)
+        seen[words] += 1
+        told[name] = words if seen[words] == 1 else f"{words} · {seen[words]}"
+    return told
 
 
 def described(found: recording.Recording) -> str:

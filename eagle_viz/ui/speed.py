@@ -110,20 +110,20 @@ def _early(speed: np.ndarray, fewer: np.ndarray, passes: np.ndarray) -> str:
 def _verdict(side: world.PolicyKey, speed: np.ndarray, found: tuple, css: str, budget: int) -> str:
     best, here = int(np.argmax(speed)), min(budget, len(speed) - 1)
     now = f"At {_nodes(here)} it gets {1 + found[0][here]:.2f} tokens a pass and {speed[here]:.2f} times the speed"
+    name = f"<b class='{css}'>{side.title}</b>"
     if best == 0:
-        return (
-            f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b>: here speculation pays at no budget. "
-            f"{now} of plain decoding.</p>"
+        said = f"{name}: here speculation pays at no budget. {now} of plain decoding."
+    elif speed[best] < 1:
+        said = (
+            f"{name}: here speculation pays at no budget; it comes closest at {_nodes(best)}, with {speed[best]:.2f} times the "
+            f"speed of plain decoding. {now}."
         )
-    if speed[best] < 1:
-        return (
-            f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b>: here speculation pays at no "
-            f"budget; it comes closest at {_nodes(best)}, with {speed[best]:.2f} times the speed of plain decoding. {now}.</p>"
+    else:
+        said = (
+            f"{name} is fastest at {_nodes(best)}: {speed[best]:.2f} times plain decoding with {1 + found[0][best]:.2f} tokens a "
+            f"pass. {now}."
         )
-    return (
-        f"<p class='verdict' data-testid='speed-{css}'><b class='{css}'>{side.title}</b> is fastest at {_nodes(best)}: "
-        f"{speed[best]:.2f} times plain decoding with {1 + found[0][best]:.2f} tokens a pass. {now}.</p>"
-    )
+    return f"<p class='verdict' data-testid='speed-{css}'>{said}</p>"
 
 
 def _nodes(count: int) -> str:

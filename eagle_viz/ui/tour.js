@@ -5,7 +5,7 @@ const HANDS = ["wheel", "touchstart", "pointerdown", "keydown"];
 let shown = null;
 
 // The page is still growing when a stop begins, so keep the place until it stands or somebody scrolls.
-function hold(card, page) {
+function hold(card, page, growing) {
   const watch = new ResizeObserver(() => {
     const picture = page.querySelector(".st-key-lab");
     if (!picture) return;
@@ -18,14 +18,15 @@ function hold(card, page) {
     for (const hand of HANDS) window.removeEventListener(hand, stop, true);
   };
   for (const hand of HANDS) window.addEventListener(hand, stop, true);
-  watch.observe(page.querySelector("[data-testid=stMainBlockContainer]"));
+  watch.observe(growing);
   setTimeout(stop, PATIENCE);
 }
 
 export default function ({ data, parentElement }) {
   const host = parentElement.getRootNode().host ?? parentElement;
   const [card, page] = [host.closest(".st-key-tour"), host.closest("[data-testid=stMain]")];
-  if (data.stop !== shown && card && page) hold(card, page);
+  const growing = page?.querySelector("[data-testid=stMainBlockContainer]");
+  if (data.stop !== shown && card && growing) hold(card, page, growing);
   shown = data.stop;
   return () => (shown = null);
 }

@@ -6,6 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from eagle_viz.core import recording
+from eagle_viz.ui import library
 from eagle_viz.ui.settings import RECORDED_VIEWS
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -19,3 +20,8 @@ def test_a_broken_recording_is_said_and_nothing_crashes(view, tmp_path, monkeypa
     app.query_params["view"], app.query_params["source"] = view, "recording"
     app.run()
     assert not app.exception
+
+
+def test_two_answers_to_one_prompt_are_told_apart(monkeypatch):
+    monkeypatch.setattr(library, "title", lambda name: name.partition("/")[0])
+    assert library.titles(["a/1", "b", "a/2", "a/3"]) == {"a/1": "a", "b": "b", "a/2": "a · 2", "a/3": "a · 3"}

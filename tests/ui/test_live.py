@@ -2,6 +2,7 @@
 
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -92,3 +93,31 @@ def _noting(found, live, name, value):
     if name == "recording" and value is not None:
         found.append(value)
     object.__setattr__(live, name, value)
+
+
+def test_the_page_moves_to_the_first_recording_of_a_run_and_stays_where_one_went_when_a_wider_one_comes():
+    """The run itself is a stand-in: what it hands over are two shipped recordings under one name."""
+    from dataclasses import replace
+
+    from streamlit.testing.v1 import AppTest
+
+    from eagle_viz.core import recording
+    from eagle_viz.ui.parts import NO_BROWSER
+
+    shipped = [recording.read(path) for path in list(recording.shipped().values())[:2]]
+    narrow, wide = (replace(one, name="live-1") for one in shipped)
+    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120)
+    app.session_state[NO_BROWSER] = True
+    app.query_params["view"] = "text"
+    run = app.session_state["live_run"] = Live(REQUEST)
+    app.run()
+    assert app.session_state["settings"].recording != "live-1"
+    run.recording = narrow
+    app.run()
+    assert not app.exception and app.session_state["settings"].recording == "live-1"
+    assert app.session_state["live_recordings"]["live-1"] is narrow
+    app.slider(key="set_position").set_value(3).run()
+    run.recording, run.finished = wide, True
+    app.run()
+    assert not app.exception and app.session_state["live_recordings"]["live-1"] is wide
+    assert (app.session_state["settings"].recording, app.session_state["settings"].position) == ("live-1", 3)

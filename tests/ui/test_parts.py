@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from eagle_viz.ui import lab
+from eagle_viz.ui import lab, parts, session
 from eagle_viz.ui.parts import NO_BROWSER
 
 APP = str(Path(__file__).parents[2] / "app.py")
@@ -98,3 +98,82 @@ def test_charts_are_not_forgotten_when_trees_come_back_under_the_same_settings(a
     app.file_uploader(key="upload").set_value(trees(0.5)).run()
     assert not app.exception and app.session_state["settings"] == before
     assert asked and asked[-1] is not None
+
+
+class Browserless:
+    """Streamlit as far as ``parts`` and ``session`` need it outside a page."""
+
+    class Query(dict):
+        to_dict = dict.copy
+
+        def from_dict(self, query):
+            self.clear()
+            self.update(query)
+
+    def __init__(self, query=()):
+        self.session_state, self.query_params, self.ran = {}, self.Query(query), []
+
+    def rerun(self, which="app"):
+        self.ran.append(which)
+
+
+@pytest.fixture
+def page(monkeypatch):
+    """A page with a stage and charts whose settings have just been read, and the word that its browser says."""
+    page = Browserless({"seed": "3"})
+    for module in (parts, session):
+        monkeypatch.setattr(module, "st", page)
+    parts.begin(session.begin())
+    for part in (parts.STAGE, parts.SETTINGS, parts.CHARTS):
+        parts.present(part)
+    monkeypatch.setattr(parts, "drawn_token", lambda key: page.word)
+    page.word = parts.token()
+    return page
+
+
+def test_the_word_that_the_trees_are_drawn_brings_the_rest_once(page):
+    assert page.word is not None and parts.charted() is None
+    parts.follow()
+    assert page.ran == [[parts.STAGE, parts.CHARTS]] and parts.token() is None
+    assert parts.charted() == session.current()
+
+
+def test_a_late_word_about_trees_long_gone_brings_nothing(page):
+    session.change(seed=4)
+    parts.follow()
+    assert page.ran == [] and parts.charted() is None and parts.token() not in (None, page.word)
+
+
+def test_a_word_sent_under_the_url_of_yesterday_keeps_the_settings_of_today(page):
+    session.change(seed=4)
+    session.finish()
+    page.query_params.from_dict({"seed": "3"})  # what comes with a message that was sent before
+    parts.follow()
+    assert session.begin().seed == 4
+
+
+def test_an_address_changed_by_hand_is_still_news(page):
+    page.query_params.from_dict({"seed": "9"})
+    assert session.begin().seed == 9
+
+
+def test_charts_stopped_half_drawn_are_begun_again_by_whatever_stopped_them(page):
+    parts.follow()
+    parts.make_up(parts.SETTINGS)
+    assert page.ran[1:] == [[parts.SETTINGS, parts.CHARTS]]
+    parts.charts_drawn(session.current())
+    parts.make_up(parts.SETTINGS)
+    assert len(page.ran) == 2
+
+
+def test_a_widget_that_says_what_it_always_said_moves_nothing(page):
+    bound = session.bind("sharpness")
+    session.restart(session.current().but(sharpness=0.8))
+    page.session_state[bound["key"]] = 2.5  # the browser has not heard of 0.8 yet
+    bound["on_change"]()
+    assert session.current().sharpness == 0.8
+    again = session.bind("sharpness")
+    assert again["key"] != bound["key"] and page.session_state[again["key"]] == 0.8
+    page.session_state[again["key"]] = 1.5
+    again["on_change"]()
+    assert session.current().sharpness == 1.5 and session.bind("sharpness")["key"] == again["key"]
