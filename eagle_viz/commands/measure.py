@@ -72,6 +72,8 @@ def _add_train(parser: argparse.ArgumentParser) -> None:
 
 def run_calibrate(args: argparse.Namespace) -> int:
     """Print reliability, acceptance by depth and rank, and (from recordings) the ladder and the paper's ablation."""
+    if args.budget < 1:
+        raise ValueError(f"budget: {args.budget} given, allowed is 1 or more")
     report = _recorded_report(args) if args.recordings else _live_report(args)
     if args.json:
         print_json({"version": VERSION} | report.to_json())
@@ -110,6 +112,9 @@ def _print_standings(standings) -> None:
 
 
 def _recorded_report(args: argparse.Namespace):
+    for name in ("policies", "prompts", "limit"):
+        if getattr(args, name):
+            raise ValueError(f"{name}: given beside --recordings, allowed only for live runs")
     from ..core.calibration import calibrate_recorded
     from ..core.recording import read
 
@@ -142,9 +147,13 @@ def contest_of(entries: Sequence[str], budget: int) -> dict[str, tuple[Policy, i
     """
     contest = {}
     for entry in entries:
-        name, _, number = entry.partition(":")
-        if number and not (number.isascii() and number.isdigit() and int(number) > 0):
+        name, colon, number = entry.partition(":")
+        if colon and not (number.isascii() and number.isdigit() and int(number) > 0):
             raise ValueError(f"policies: {entry!r} given, allowed is a policy, or a policy and its budget as in eagle1:25")
+        if name == "best_static":
+            raise ValueError(
+                f"policies: {entry!r} given, but the best static shape needs an average context, which a live run lacks"
+            )
         policy, nodes = as_policy(name), int(number or budget)
         contest[f"{name}:{nodes}"] = policy, nodes
     return contest
@@ -220,7 +229,9 @@ def plan_of(entries: Sequence[str]) -> dict[str, int | float]:
         try:
             chosen[name] = kinds[name](number)
         except (KeyError, ValueError):
-            raise ValueError(f"plan: {entry!r} given, allowed is name=number with one of {', '.join(kinds)}") from None
+            kind = "a whole number" if kinds.get(name) is int else "a number"
+            wanted = f"{name}={kind}" if name in kinds else f"name=number with one of {', '.join(kinds)}"
+            raise ValueError(f"plan: {entry!r} given, allowed is {wanted}") from None
     return chosen
 
 

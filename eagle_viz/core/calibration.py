@@ -326,30 +326,32 @@ class Standing:
     """How one policy fared on the same contexts as all others of a live run.
 
     ``expected`` and ``accepted`` are its mean drafted tokens accepted a pass, promised and measured, bonus not counted; ``by_kind``
-    the measured mean on the prompts of each kind. ``budget`` drafted nodes, root not counted.
+    the measured mean on the prompts of each kind. ``budget`` drafted nodes asked for, root not counted; ``drafted`` the mean that
+    there were, fewer where the policy scores fewer.
     """
 
     name: str
     title: str
     budget: int
+    drafted: float
     expected: float
     accepted: float
     by_kind: Mapping[str, float]
 
 
-def stand(
-    name: str, policy: Policy, budget: int, expected: Sequence[float], accepted: Sequence[int], kinds: Sequence[str]
-) -> Standing:
-    """Average one policy's contexts, one entry each in the three sequences; raises ``ValueError`` where there are none.
+def stand(name: str, policy: Policy, budget: int, contexts: Sequence[tuple[str, int, float, int]]) -> Standing:
+    """Average one policy's contexts: (kind of prompt, nodes drafted, expected, accepted) each; raises ``ValueError`` without one.
 
-    >>> stand("chain", Chain(), 4, [0.5, 1.5], [0, 3], ["verse", "code"]).by_kind
+    >>> stand("chain", Chain(), 4, [("verse", 4, 0.5, 0), ("code", 4, 1.5, 3)]).by_kind
     {'verse': 0.0, 'code': 3.0}
     """
-    if not kinds:
+    if not contexts:
         raise ValueError("contexts: none given, at least one cycle is needed")
-    of = {kind: [n for n, its in zip(accepted, kinds, strict=True) if its == kind] for kind in dict.fromkeys(kinds)}
+    kinds, *columns = zip(*contexts, strict=True)
+    drafted, expected, accepted = (float(np.mean(column)) for column in columns)
+    of = {kind: [one[3] for one in contexts if one[0] == kind] for kind in dict.fromkeys(kinds)}
     means = {kind: float(np.mean(lengths)) for kind, lengths in of.items()}
-    return Standing(name, policy.title, budget, float(np.mean(expected)), float(np.mean(accepted)), means)
+    return Standing(name, policy.title, budget, drafted, expected, accepted, means)
 
 
 @dataclass(frozen=True)

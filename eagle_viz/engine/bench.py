@@ -285,16 +285,14 @@ def calibrate_live(
     policy = policy or Eagle2()
     leader = f"{policy.name}:{budget}"
     contest = {leader: (policy, budget)} | dict(others or {})
-    outcomes, kinds = [], []
-    lengths, expected = {name: [] for name in contest}, {name: [] for name in contest}
+    outcomes, contexts = [], {name: [] for name in contest}
     for prompt in prompts:
-        run = Generation(target, drafter, target.encode_chat(prompt.text), contest, Settings(max_new_tokens))
-        outcomes += [(cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]) for cycle in run]
-        kinds += [prompt.kind] * (len(outcomes) - len(kinds))
-        for name in contest:
-            lengths[name] += run.accept_lengths[name]
-            expected[name] += run.expected[name]
+        for cycle in Generation(target, drafter, target.encode_chat(prompt.text), contest, Settings(max_new_tokens)):
+            outcomes.append((cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]))
+            for name in contest:
+                tree, verdict = cycle.drafts[name].tree, cycle.verdicts[name]
+                contexts[name].append((prompt.kind, tree.budget, tree.expected_accepted, verdict.accept_length))
         report(prompt.name, len(outcomes))
     found = summarise(drafter.name, policy.name, budget, outcomes)
-    standings = [stand(name, *entry, expected[name], lengths[name], kinds) for name, entry in contest.items()]
+    standings = [stand(name, *entry, contexts[name]) for name, entry in contest.items()]
     return replace(found, standings=tuple(standings) if others else ())

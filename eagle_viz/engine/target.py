@@ -1,5 +1,7 @@
 """The target model: a causal language model with a key-value cache and tree attention."""
 
+import hashlib
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -99,6 +101,13 @@ class Target:
             reason = str(error).splitlines()[0]
             raise ValueError(f"target {str(folder)!r} is not a Hugging Face causal language model: {reason}") from error
         return cls(model.eval(), tokenizer, dtype)
+
+    @cached_property
+    def digest(self) -> str:
+        """A short name of these weights, by their embeddings and lm_head."""
+        parts = (self.embeddings, self.lm_head_weight)
+        bits = (part.detach().contiguous().view(torch.uint8).numpy().tobytes() for part in parts)
+        return hashlib.sha256(b"".join(bits)).hexdigest()[:16]
 
     @property
     def embeddings(self) -> Tensor:

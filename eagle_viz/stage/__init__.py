@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .component import StageState, drawn_token, stage, stage_state
+    from .component import StageState, drawn_token, stage, stage_state, was_heard
 
-__all__ = ["StageState", "drawn_token", "stage", "stage_state"]
+__all__ = ["StageState", "drawn_token", "stage", "stage_state", "was_heard"]
 
 
 def __getattr__(name: str) -> object:

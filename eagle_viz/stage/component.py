@@ -16,7 +16,7 @@ from .player import MODES
 
 @dataclass(frozen=True)
 class StageState:
-    """What the stage shows: ``step`` nodes kept of ``budget`` (root not counted), the mode, the sharpness if it has that slider.
+    """What the stage shows: ``step`` nodes kept of ``budget`` (root not counted), the mode, the sharpness if that slider was moved.
 
     ``dragging``: the sharpness slider is held right now. ``candidates``: what was scored but not kept is shown too. ``serial``
     counts the user's reports, 0 before the first.
@@ -93,6 +93,15 @@ def stage_state(key: str = "stage") -> StageState | None:
 
 def _state(reported: Mapping) -> StageState:
     return StageState(**{field.name: reported[field.name] for field in fields(StageState)})
+
+
+def was_heard(key: str = "stage") -> bool:
+    """Whether the last report comes from a stage that had heard Python's last command, for a callback.
+
+    One sent before would undo that command.
+    """
+    reported = _reported(key)
+    return bool(reported) and reported["command"] == st.session_state[f"{key} command"].serial
 
 
 def drawn_token(key: str = "stage") -> str | None:

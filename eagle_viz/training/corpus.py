@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -102,7 +103,7 @@ class Corpus:
         try:
             with np.load(path, allow_pickle=False) as stored:
                 return cls(**{name: stored[name] for name in cls.__dataclass_fields__})
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, KeyError, ValueError, BadZipFile) as error:
             raise ValueError(f"corpus {str(path)!r} cannot be read: {error}") from error
 
 
@@ -143,8 +144,9 @@ def sample_parts(
     several processes may share a plan. Raises ValueError where the folder holds batches of another plan.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    same_or_stop(folder / "plan.json", {k: v for k, v in asdict(plan).items() if k != "batches"})
     templates = draw_prompts(plan.batches * plan.batch, plan.seed)
+    made_from = {k: v for k, v in asdict(plan).items() if k != "batches"}
+    same_or_stop(folder / "plan.json", made_from | {"target": target.digest, "first prompt": templates[0]})
     for done, index in enumerate(indices):
         if part_path(folder, index).exists():
             continue

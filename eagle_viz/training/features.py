@@ -85,7 +85,7 @@ def compute_features(
         raise ValueError("features need a plain Llama target; other architectures are not covered yet")
     store = FeatureStore(path, len(corpus.tokens), target.hidden)
     done = path.with_suffix(".json")
-    stamp = {"tokens": store.tokens, "hidden": store.hidden, "corpus": corpus.digest}
+    stamp = {"tokens": store.tokens, "hidden": store.hidden, "corpus": corpus.digest, "target": target.digest}
     if done.exists() and json.loads(done.read_text()) == stamp:
         return store
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import torch
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint, read_head, write_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint, check_head, read_head, write_head
 from eagle_viz.engine.target import Target
 from eagle_viz.training.calibrate import calibrate, calibration_error, unseen_answers
 from eagle_viz.training.corpus import Corpus, CorpusPlan, build_corpus
 from eagle_viz.training.features import compute_features
-from eagle_viz.training.train import Trainer, TrainPlan, train
+from eagle_viz.training.train import Trainer, TrainPlan, check_corpus, train
 
 Progress = Callable[[str, float], None]
 
@@ -32,10 +32,14 @@ def train_head(
     at every stage. Raises ValueError for a target or corpus that cannot be used, and for a `work` folder that holds another
     training.
     """
-    loaded, work = Target.load(target, torch.bfloat16), Path(work).expanduser()
+    loaded, work, plan = Target.load(target, torch.bfloat16), Path(work).expanduser(), plan or TrainPlan()
+    first = read_head(start) if start else None
+    if first:
+        check_head(first, loaded.hidden, loaded.vocabulary)
     answers = Corpus.load(Path(corpus)) if corpus else build_corpus(loaded, corpus_plan or CorpusPlan(), work / "corpus", progress)
+    check_corpus(answers, plan, loaded)
     features = compute_features(loaded, answers, work / "features.bin", progress).open()
-    trainer = Trainer(loaded, answers, features, plan or TrainPlan(), work / "state", read_head(start) if start else None)
+    trainer = Trainer(loaded, answers, features, plan, work / "state", first)
     trainer.resume()
     train(trainer, progress, publish=Path(out))
     progress("calibrating", 1.0)

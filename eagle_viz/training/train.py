@@ -40,8 +40,8 @@ class TrainPlan:
 
     `steps` optimiser steps of `batch` answers, worked on in `shards` parallel parts; `unroll` steps of the head's own
     guesses, after the first `single` steps with one: half the cost while the head learns the basics. `held_out` answers,
-    evenly spread over the corpus from answer `held_out_from` on, are never trained on; a run that starts from another run's head
-    holds out what that one had not seen.
+    evenly spread over the corpus from answer `held_out_from` on, are never trained on. A run that starts from another run's head
+    should hold out what that one has not seen: its agreement is too good otherwise.
     """
 
     steps: int = 2000
@@ -65,8 +65,11 @@ class TrainPlan:
         for field in ("steps", "batch", "shards", "unroll", "warmup", "draft_vocabulary", "held_out", "evaluate_every"):
             if getattr(self, field) < 1:
                 raise ValueError(f"{field} must be at least 1, got {getattr(self, field)}")
-        if self.held_out_from < 0:
-            raise ValueError(f"held_out_from must be at least 0, got {self.held_out_from}")
+        for field in asdict(self):
+            if not 0 <= getattr(self, field) < math.inf:
+                raise ValueError(f"{field} must be a number from 0 on, got {getattr(self, field)}")
+        if self.shards > self.batch:
+            raise ValueError(f"shards must be at most the batch, {self.batch}, got {self.shards}")
 
     def depth(self, step: int) -> int:
         """Unrolled steps of the head's own guesses at optimiser step `step`."""
@@ -137,9 +140,7 @@ class Trainer:
         folder: Path,
         start: HeadCheckpoint | None = None,
     ):
-        need = max(plan.held_out_from, plan.batch) + plan.held_out
-        if len(corpus) < need:
-            raise ValueError(f"held_out, held_out_from and batch need {need} answers, the corpus has {len(corpus)}")
+        check_corpus(corpus, plan, target)
         self.target, self.corpus, self.features, self.plan, self.folder = target, corpus, features, plan, folder
         self.started_from = start
         vocabulary = draft_vocabulary(corpus, target.vocabulary, min(plan.draft_vocabulary, target.vocabulary))
@@ -254,7 +255,7 @@ class Trainer:
         """What a state must share with this run to be gone on from: corpus, plan (its length aside), and the optimisers' number."""
         free = ("steps", "evaluate_every")
         plan = {k: v for k, v in asdict(self.plan).items() if k not in free}
-        made = {"corpus": self.corpus.digest, "plan": plan, "optimizers": len(self.optimizers)}
+        made = {"corpus": self.corpus.digest, "target": self.target.digest, "plan": plan, "optimizers": len(self.optimizers)}
         return made | ({"start": head_digest(self.started_from)} if self.started_from else {})
 
     def resume(self) -> bool:
@@ -303,6 +304,16 @@ def _read_note(path: Path) -> dict:
 
     with safe_open(path, "pt") as stored:
         return json.loads(stored.metadata()["note"])
+
+
+def check_corpus(corpus: Corpus, plan: TrainPlan, target: Target) -> None:
+    """Raise ValueError for a corpus too small for the plan, or of another vocabulary than the target's."""
+    need = max(plan.held_out_from, plan.batch) + plan.held_out
+    if len(corpus) < need:
+        raise ValueError(f"held_out, held_out_from and batch need {need} answers, the corpus has {len(corpus)}")
+    largest = int(corpus.tokens.max())
+    if largest >= target.vocabulary:
+        raise ValueError(f"corpus: token {largest} is in it, this target knows 0 to {target.vocabulary - 1}")
 
 
 @torch.no_grad()

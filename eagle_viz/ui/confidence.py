@@ -34,7 +34,7 @@ def panel(settings: Settings) -> None:
 
 
 def _scope() -> None:
-    st.toggle("All recordings of this drafter", key="all_recordings", value=True)
+    st.toggle("All recordings of this drafter", key="all_recordings", value=True, on_change=session.heed)
 
 
 def _show() -> None:
@@ -88,6 +88,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
         required=True,
         label_visibility="collapsed",
         key="ladder",
+        on_change=session.heed,
         format_func={"ladder": "From chain to upper bound", "ablation": "The paper's ablation"}.get,
     )
     with st.spinner("Replaying every policy on every recorded context …"):

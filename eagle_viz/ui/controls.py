@@ -13,7 +13,7 @@ from . import chrome, library, parts, session
 from .presets import PRESETS, changes_by_name, shown
 from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, quote, scene
 
-_LARGE = "large_budgets"
+_LARGE, _LARGE_TOGGLE = "large_budgets", "large_budgets_toggle"
 
 
 def column(settings: Settings) -> None:
@@ -159,7 +159,8 @@ def _more(settings: Settings) -> None:
     _slider("top_k", "top_k: width of EAGLE-2's frontier", 1)
     _slider("max_depth", "max_depth: levels EAGLE-2 and best-first may go", 1)
     if settings.source != "recording":
-        st.toggle("Budgets up to 512", key=_LARGE, value=settings.budget > USUAL_BUDGET, on_change=_size)
+        st.session_state[_LARGE_TOGGLE] = largest_budget(settings) > USUAL_BUDGET
+        st.toggle("Budgets up to 512", key=_LARGE_TOGGLE, on_change=_size)
     if settings.source == "synthetic":
         _slider("coverage", "Coverage: mass the candidates hold together", 0.05)
 
@@ -167,6 +168,7 @@ def _more(settings: Settings) -> None:
 def _size() -> None:
     """Budgets up to 512 or not (callback); what does not fit any more shrinks."""
     now = session.current()
+    st.session_state[_LARGE] = st.session_state[_LARGE_TOGGLE]
     if not st.session_state[_LARGE] and now.budget > USUAL_BUDGET:
         session.restart(now.but(budget=USUAL_BUDGET, step=min(now.step, USUAL_BUDGET)))
     parts.refresh()
@@ -174,7 +176,9 @@ def _size() -> None:
 
 def largest_budget(settings: Settings) -> int:
     """How far the stage's budget goes: a recording holds 128 nodes, the rest 512 where that is wanted."""
-    large = settings.source != "recording" and (st.session_state.get(_LARGE) or settings.budget > USUAL_BUDGET)
+    if settings.source != "recording" and settings.budget > USUAL_BUDGET:
+        st.session_state[_LARGE] = True  # seen once, it stays within reach
+    large = settings.source != "recording" and st.session_state.get(_LARGE, False)
     return int(PROPERTIES["budget"].high) if large else USUAL_BUDGET
 
 

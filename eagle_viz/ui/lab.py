@@ -6,7 +6,7 @@ import streamlit as st
 
 from ..core.population import affordable_seeds
 from ..core.readout import misspent, per_depth, sweep_probability
-from ..stage import stage, stage_state
+from ..stage import stage, stage_state, was_heard
 from ..stage.trace import tier_of
 from ..view import figures
 from . import chrome, controls, parts, session, share, tour, world
@@ -134,6 +134,8 @@ def _all_charts(settings: Settings) -> None:
 
 def remember() -> None:
     """Take over what the stage reports (callback)."""
+    if not was_heard("stage"):
+        return
     now = stage_state("stage")
     changes = {"budget": now.budget, "step": ALL_STEPS if now.step >= now.budget else now.step, "mode": now.mode}
     if now.sharpness is not None:

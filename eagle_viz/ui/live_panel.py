@@ -17,8 +17,7 @@ POLL = 0.6
 
 def controls() -> None:
     """Type a prompt, choose the drafter, start or stop."""
-    run = st.session_state.get(_RUN)
-    busy = run is not None and not run.finished
+    busy = _busy()
     with st.expander("Your own prompt, live"):
         st.text_area("Prompt", "Write a short thank-you note to a neighbour.", key="live_prompt", max_chars=2000, height=90)
         options = list(live.DRAFTERS) if live.heads() else ["oracle"]
@@ -30,7 +29,15 @@ def controls() -> None:
         st.button("Get the target model (93 MB)", key="live_fetch", type="tertiary", disabled=busy, on_click=_fetch)
 
 
+def _busy() -> bool:
+    run = st.session_state.get(_RUN)
+    return run is not None and not run.finished
+
+
 def _start() -> None:
+    if _busy():
+        return  # the second half of a double click
+    session.heed()
     now = session.current()
     state = st.session_state
     try:
@@ -50,10 +57,14 @@ def _start() -> None:
 
 
 def _fetch() -> None:
+    if _busy():
+        return
+    session.heed()
     st.session_state[_RUN], st.session_state[_SHOWN] = live.start_fetch(), (None, False)
 
 
 def _stop() -> None:
+    session.heed()
     st.session_state[_RUN].stop.set()
 
 
@@ -84,6 +95,7 @@ def _look(run: live.Live) -> None:
 
 def _show(run: live.Live) -> None:
     """Take what the run has made since the last look: its first recording moves the page there, a wider one takes its place."""
+    session.heed()
     first, made = st.session_state.get(_SHOWN, (None, False))[0] is None, run.recording
     st.session_state[_SHOWN] = (made, run.finished)
     if made is not None:

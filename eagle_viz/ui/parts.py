@@ -26,6 +26,8 @@ def begin(settings: Settings) -> None:
     """Note what a run of the whole page shows outside the parts."""
     st.session_state[_FRAME] = _frame(settings)
     st.session_state[_PRESENT] = set()
+    if _followed() != session.current():
+        session.ask_again()
 
 
 def present(part: str) -> None:
@@ -135,12 +137,18 @@ def failed() -> bool:
     return st.session_state.get(_FAILED) == _drawn(session.current())
 
 
+def _pulled(part: str | None) -> None:
+    session.heed()
+    if part is not None:
+        make_up(part)
+
+
 def drawer(title: str, key: str, body: Callable[[], None], pulled: bool = False, part: str | None = None) -> None:
     """Something to open that is filled only while it is open (from the start if ``pulled``); ``part``: where it stands.
 
     Streamlit renders every element of the page again after each run, so that what nobody looks at slows down every drag.
     """
-    box = st.expander(title, expanded=pulled, key=key, on_change=lambda: part and make_up(part))
+    box = st.expander(title, expanded=pulled, key=key, on_change=lambda: _pulled(part))
     if box.open:
         with box:
             body()

@@ -41,6 +41,11 @@ def serial() -> str:
     return str(st.session_state.get(_SERIAL, 0))
 
 
+def ask_again() -> None:
+    """Another serial for the same settings: a word of the browser about them may have been lost on the way."""
+    _put(current())
+
+
 def _put(settings: Settings) -> None:
     st.session_state[_SETTINGS] = settings
     st.session_state[_SERIAL] = st.session_state.get(_SERIAL, 0) + 1
@@ -115,15 +120,25 @@ def widget_key(name: str) -> str:
     return f"set_{name}" if number == 0 else f"set_{name}_{number}"
 
 
-def _renewed_key(name: str) -> str:
+def show(name: str, value: object) -> str:
+    """The key of a widget that shows ``value`` now: the same as before, or another one where that is not what it said itself."""
     renewed, said, key = st.session_state.setdefault(_RENEWED, {}), _said(), widget_key(name)
-    if key in said and said[key] != getattr(current(), name):
+    if key in said and said[key] != value:
         renewed[name] = renewed.get(name, 0) + 1
-    return widget_key(name)
+        key = widget_key(name)
+    st.session_state[key] = said[key] = value
+    return key
+
+
+def is_news(key: str, value: object) -> bool:
+    """Whether a widget says something else than it last showed or said (callback); a widget taken down or replaced does not."""
+    said = _said()
+    told, said[key] = said[key], value
+    return value != told
 
 
 def _said() -> dict[str, object]:
-    """By key, what each widget last showed or reported."""
+    """By key, what each widget last showed or said."""
     return st.session_state.setdefault(_SAID, {})
 
 
@@ -132,14 +147,11 @@ def bind(name: str, also: Callable[[object], dict[str, object]] | None = None) -
 
     ``also`` gives further changes that follow from the new value.
     """
-    key = _renewed_key(name)
-    st.session_state[key] = _said()[key] = getattr(current(), name)
+    key = show(name, getattr(current(), name))
 
     def moved() -> None:
         value = PROPERTIES[name].clamp(st.session_state[key])
-        if value == _said()[key]:
-            return  # a widget taken down or replaced meanwhile, which says what it always said
-        _said()[key] = value
-        change(**{name: value}, **(also(value) if also else {}))
+        if is_news(key, value):
+            change(**{name: value}, **(also(value) if also else {}))
 
     return {"key": key, "on_change": moved}

@@ -167,7 +167,12 @@ def parse(query: Mapping[str, str], presets: Mapping[str, Mapping[str, object]] 
         else:
             changes[name], note = _take(PROPERTIES[name], given, getattr(base, name))
             notes += note
-    return base.but(**changes), notes
+    found = base.but(**changes)
+    if found.step > found.budget:
+        notes = [note for note in notes if not note.startswith("step:")]
+        notes.append(_note("step", str(found.step), f"up to the budget, {found.budget}", found.budget))
+        found = found.but(step=ALL_STEPS)
+    return found, notes
 
 
 def _take(row: Property, given: str, fallback: object) -> tuple[object, list[str]]:

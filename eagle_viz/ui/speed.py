@@ -55,13 +55,15 @@ def _choose() -> None:
     titles = {name: cost.title for name, cost in COSTS.items()}
     now = session.current()
     st.selectbox("Time of a pass", list(COSTS), format_func=titles.get, **session.bind("cost", lambda chosen: {"times": ""}))
-    key = session.widget_key("times")
-    st.session_state[key] = now.times or COSTS[now.cost].text
-    st.text_area("Milliseconds, of your own hardware too", height=125, max_chars=300, help=OWN, key=key, on_change=_edited)
+    key = session.show("times", now.times or COSTS[now.cost].text)
+    label = "Milliseconds, of your own hardware too"
+    st.text_area(label, height=125, max_chars=300, help=OWN, key=key, on_change=_edited, args=(key,))
 
 
-def _edited() -> None:
-    text = " ".join(st.session_state[session.widget_key("times")].split())
+def _edited(key: str) -> None:
+    text = " ".join(st.session_state[key].split())
+    if not session.is_news(key, text):
+        return
     session.change(times="" if text == COSTS[session.current().cost].text else text)
 
 

@@ -37,7 +37,14 @@ def _pass() -> None:
     sides = dict(zip(("dynamic", "static"), world.sides(settings)[::-1], strict=True))
     titles = {name: f"{side.title}, {settings.budget} nodes" for name, side in sides.items()}
     chosen = st.segmented_control(
-        "Tree", list(sides), format_func=titles.get, default="dynamic", required=True, key="pass_side", label_visibility="collapsed"
+        "Tree",
+        list(sides),
+        format_func=titles.get,
+        default="dynamic",
+        required=True,
+        key="pass_side",
+        label_visibility="collapsed",
+        on_change=session.heed,
     )
     recording = library.read_recording(settings.recording)
     tree = world.draft(world.World.of(scene(settings)), sides[chosen], settings.budget).tree

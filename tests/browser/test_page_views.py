@@ -94,6 +94,10 @@ def test_speed_and_the_table_by_text(view, name):
     assert "plain decoding" in page.get_by_test_id("speed-dynamic").inner_text()
 
 
+MOST = """most => [...document.querySelectorAll('.st-key-stage *')]
+  .some((host) => host.shadowRoot?.querySelector('[data-testid=stage-budget]')?.max === most)"""
+
+
 def test_the_tour_drives_the_controls_and_is_left_and_resumed(view):
     page = view("", "[data-testid=stage]")
     page.get_by_role("button", name="Take the tour").click()
@@ -105,6 +109,39 @@ def test_the_tour_drives_the_controls_and_is_left_and_resumed(view):
     page.get_by_role("button", name="Leave").click()
     page.get_by_role("button", name="Resume the tour").click()
     page.get_by_text(STOPS[1].title).wait_for()
+
+
+def test_leaving_the_tour_leaves_the_stage_where_it_was(view):
+    """The stage is mounted anew when the tour's card goes; what one did in it holds."""
+    page = view("tour=2", "[data-testid=stage]")
+    wait_until_still(page)
+    page.get_by_test_id("stage-budget").evaluate(
+        "e => { e.value = 40; for (const name of ['input', 'change']) e.dispatchEvent(new Event(name, {bubbles: true})); }"
+    )
+    page.get_by_test_id("stage-back").click()
+    page.wait_for_function("location.search.includes('step=39')")
+    wait_until_still(page)
+    before = page.get_by_test_id("stage-dynamic-expected").inner_text()
+    page.get_by_role("button", name="Leave").click()
+    page.get_by_role("button", name="Resume the tour").wait_for()
+    wait_until_still(page)
+    assert (page.get_by_test_id("stage-step").input_value(), page.get_by_test_id("stage-budget").input_value()) == ("39", "40")
+    assert page.get_by_test_id("stage-dynamic-expected").inner_text() == before
+    assert {"budget": "40", "step": "39"}.items() <= dict(parse_qsl(urlsplit(page.url).query)).items()
+
+
+def test_budgets_up_to_512_stay_within_reach_when_their_drawer_is_shut(view):
+    page = view("", "[data-testid=stage]")
+    page.get_by_text("More settings").click()
+    page.get_by_text("Budgets up to 512").click()
+    page.wait_for_function(MOST, arg="512")
+    page.get_by_text("More settings").click()
+    wait_until_still(page)
+    page.get_by_role("button", name="Redraw").click()
+    wait_until_still(page)
+    assert page.evaluate(MOST, "512")
+    page.get_by_text("More settings").click()
+    assert page.get_by_role("switch", name="Budgets up to 512").is_checked()
 
 
 def test_a_stop_of_the_tour_has_its_whole_picture_in_sight(view):

@@ -71,9 +71,10 @@ def test_calibrate_sets_policies_against_one_another_on_the_same_contexts(capsys
     assert leader["expected"] <= standings["best_first:12"]["expected"] + 1e-12
     assert main(["calibrate", *base.split()]) == 0
     assert "best_first:12" in capsys.readouterr().out
+    assert standings["chain:3"]["drafted"] == 3 and leader["budget"] == 12 >= leader["drafted"]
 
 
-@pytest.mark.parametrize("entry", ["eagle9:4", "chain:x", "chain:-3", "chain:0", ":4"])
+@pytest.mark.parametrize("entry", ["eagle9:4", "chain:x", "chain:-3", "chain:0", "chain:", ":4", "best_static:5"])
 def test_a_policy_that_is_none_is_named(capsys, folder, head, entry):
     options = f"--target {folder} --head {head} --limit 1 --max-new-tokens 3 --budget 4 --policies {entry}"
     assert main(["calibrate", *options.split()]) == 2
@@ -87,6 +88,13 @@ def test_a_training_plan_that_is_none_is_named(capsys, folder, tmp_path, entry):
     assert main(["train", *options.split()]) == 2
     said = capsys.readouterr().err
     assert "error: " in said and entry.partition("=")[0] in said
+
+
+@pytest.mark.parametrize("given", ["--policies chain:3", "--limit 2", "--prompts x.jsonl", "--budget 0"])
+def test_what_recordings_cannot_answer_is_refused(capsys, given):
+    assert main(["calibrate", "--recordings", "x.npz", *given.split()]) == 2
+    said = capsys.readouterr().err
+    assert given.split()[0].removeprefix("--") in said and said.count("\n") == 1
 
 
 def test_calibrate_recorded_needs_no_model(capsys):

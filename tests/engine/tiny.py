@@ -45,5 +45,5 @@ def tiny_llama(seed: int = 0) -> LlamaForCausalLM:
     return model
 
 
-def tiny_target() -> Target:
-    return Target(tiny_llama(), tiny_tokenizer())
+def tiny_target(seed: int = 0) -> Target:
+    return Target(tiny_llama(seed), tiny_tokenizer())

@@ -1,7 +1,10 @@
 """Who decides what the stage shows: the last one who meant something, never an echo."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from eagle_viz.stage import component
 from eagle_viz.stage.component import StageState, next_command, state_of
 
 
@@ -50,3 +53,13 @@ def test_a_stage_that_was_taken_away_and_came_back_shows_what_python_passes():
 def test_a_state_that_cannot_be_shown_is_refused_by_name(state):
     with pytest.raises(ValueError, match="step|mode"):
         StageState(**state)
+
+
+def test_a_report_sent_before_a_command_was_heard_is_known_as_such(monkeypatch):
+    first = told(None, 25)
+    preset = told(first, 4, follow=1, reported=reported(first, 12))
+    state = {"stage": {"report": reported(first, 12)}, "stage command": preset}
+    monkeypatch.setattr(component, "st", SimpleNamespace(session_state=state))
+    assert not component.was_heard("stage") and component.stage_state("stage").step == 12
+    state["stage"] = {"report": reported(preset, 4)}
+    assert component.was_heard("stage")

@@ -11,8 +11,9 @@ from eagle_viz.engine.head import Head, head_shape, random_checkpoint
 from eagle_viz.training.data import batch_order, make_batch
 from eagle_viz.training.features import compute_features, draft_vocabulary, length_batches
 from eagle_viz.training.losses import soft_cross_entropy, teacher_probabilities
-from eagle_viz.training.train import Trainer, TrainPlan, agreement, train
+from eagle_viz.training.train import Trainer, TrainPlan, agreement, check_corpus, train
 from eagle_viz.training.unrolled import UnrolledHead, shifted
+from tests.engine.tiny import tiny_target
 
 PLAN = TrainPlan(steps=20, batch=4, single=0, warmup=2, draft_vocabulary=64, held_out=4, evaluate_every=10, muon_rate=0.02)
 
@@ -188,3 +189,29 @@ def test_a_head_of_another_shape_is_no_start(target, corpus, features, tmp_path)
     wide = replace(base, tensors=dict(base.tensors) | {"layers.0.mlp.up_proj.weight": torch.zeros(8, 32)})
     with pytest.raises(ValueError, match="up_proj"):
         Trainer(target, corpus, features, PLAN, tmp_path, wide)
+
+
+@pytest.mark.parametrize(
+    "changes", [{"muon_rate": float("nan")}, {"step_weight": float("inf")}, {"feature_weight": -1}, {"seed": -1}, {"batch": 1}]
+)
+def test_a_plan_that_cannot_be_run_is_refused_by_name(changes):
+    with pytest.raises(ValueError, match=next(iter(changes))):
+        replace(PLAN, **changes)
+
+
+def test_features_and_state_of_another_target_are_not_taken_for_this_ones(target, corpus, features, tmp_path):
+    compute_features(target, corpus, tmp_path / "f.bin", quiet)
+    Trainer(target, corpus, features, PLAN, tmp_path / "run").save()
+    other = tiny_target(seed=5)
+    assert other.digest != target.digest
+    told = []
+    compute_features(other, corpus, tmp_path / "f.bin", lambda stage, share: told.append(share))
+    assert told
+    with pytest.raises(ValueError, match="another corpus or plan"):
+        Trainer(other, corpus, features, PLAN, tmp_path / "run").resume()
+
+
+def test_a_corpus_of_another_vocabulary_is_refused(target, corpus):
+    foreign = replace(corpus, tokens=corpus.tokens + np.uint16(60000))
+    with pytest.raises(ValueError, match="^corpus: token"):
+        check_corpus(foreign, PLAN, target)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eagle_viz.ui.presets import PRESETS, changes_by_name
-from eagle_viz.ui.settings import PROPERTIES, Settings, base_of, parse, to_query
+from eagle_viz.ui.settings import ALL_STEPS, PROPERTIES, Settings, base_of, parse, to_query
 from eagle_viz.ui.share import embed_code
 
 HOSTILE = [
@@ -35,8 +35,12 @@ def values(row):
     return st.sampled_from(row.choices) if row.choices else st.text(max_size=row.length)
 
 
+def fitting(settings):
+    return settings.but(step=min(settings.step, settings.budget))
+
+
 ANY_SETTINGS = st.builds(
-    lambda preset, changes: base_of(preset, changes_by_name()).but(preset=preset, **changes),
+    lambda preset, changes: fitting(base_of(preset, changes_by_name()).but(preset=preset, **changes)),
     st.sampled_from(["", *PRESETS]),
     st.fixed_dictionaries({}, optional={name: values(row) for name, row in PROPERTIES.items() if name != "preset"}),
 )
@@ -46,6 +50,12 @@ ANY_SETTINGS = st.builds(
 def test_a_link_opens_the_same_settings_without_a_word(settings):
     again, notes = parse(to_query(settings, changes_by_name()), changes_by_name())
     assert (again, notes) == (settings, [])
+
+
+def test_a_step_beyond_the_budget_shows_the_whole_tree_and_says_so():
+    settings, notes = parse({"step": "50", "budget": "25"}, changes_by_name())
+    assert (settings.step, settings.budget) == (ALL_STEPS, 25)
+    assert notes == ["step: '50' given, allowed is up to the budget, 25; 25 is used."]
 
 
 def test_the_default_page_has_an_empty_query_and_a_field_for_each_row():

@@ -101,9 +101,9 @@ function report(stage, delay = SETTLE) {
   stage.reporting = setTimeout(() => sendReport(stage), delay);
 }
 
-function sendReport(stage) {
+function sendReport(stage, sharpness = null) {
   clearTimeout(stage.reporting);
-  const { step, mode, command, sharpness, dragging, candidates } = stage;
+  const { step, mode, command, dragging, candidates } = stage;
   const budget = stage.wanted ?? stage.budget;
   stage.serial += 1;
   stage.send({
@@ -134,7 +134,7 @@ function askSharpness(stage) {
   Object.assign(stage, { asking: stage.sharpness, behind: false });
   clearTimeout(stage.patience);
   stage.patience = setTimeout(() => answered(stage), 1500);
-  sendReport(stage);
+  sendReport(stage, stage.sharpness);
 }
 
 function answered(stage) {

@@ -1,6 +1,7 @@
 // Mounting: one stage per parent element; later calls bring new data to it.
 
 const stages = new WeakMap();
+let latest = null;
 const DEFAULTS = { max_budget: 128, height: 440, sharpness: null, sharpness_range: [0.1, 4], offline: false, acknowledge: null };
 
 function partsOf(root) {
@@ -104,11 +105,18 @@ function unmount(stage, parent) {
   stages.delete(parent);
 }
 
+// The page mounts the stage anew when something before it comes or goes; under the same command it is where it was.
+function goOn(stage, command) {
+  if (latest?.command !== command) return stage;
+  const { budget, step, layer, turn, mode, view, serial } = latest;
+  return Object.assign(stage, { command, budget, step, layer, turn, mode, view, serial });
+}
+
 function mount({ data, parentElement, setStateValue, setTriggerValue }) {
   const host = parentElement.querySelector(".eagle-viz-stage");
   const told = data instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(data)) : data;
-  if (!stages.has(parentElement)) stages.set(parentElement, makeStage(host, told.trace));
-  const stage = stages.get(parentElement);
+  if (!stages.has(parentElement)) stages.set(parentElement, goOn(makeStage(host, told.trace), told.command.serial));
+  const stage = (latest = stages.get(parentElement));
   stage.send = (state) => setStateValue("report", state);
   stage.tell = (token) => setTriggerValue("drawn", token);
   receive(stage, told);
