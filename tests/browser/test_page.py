@@ -318,6 +318,7 @@ def test_charts_that_were_stopped_half_drawn_come_all_the_same(lab, touched):
         page.wait_for_timeout(150)
         (page.get_by_test_id("stage-back") if touched == "step" else page.get_by_text(touched)).click()
         settled(page, "readout-misspent", f"{len(misspent(pair.static, pair.dynamic))} of 25")
+        page.get_by_test_id("stage-last").click()
 
 
 @pytest.mark.parametrize("options", ["hide=header,settings,intro,charts", "hide=charts"])
