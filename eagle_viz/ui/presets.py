@@ -76,13 +76,13 @@ PRESETS: dict[str, Preset] = {
     ),
     "limerick": Preset(
         "A limerick",
-        "Verse is the most open of the eight texts: EAGLE-2 expects 0.57 accepted tokens a pass, and its trees are wide and "
+        "Verse is the most open of the eight texts: EAGLE-2 expects 0.69 accepted tokens a pass, and its trees are wide and "
         "shallow. Compare the strip with that of Python code.",
         {"view": "text", "source": "recording", "recording": "limerick"},
     ),
     "code": Preset(
         "Python code",
-        "The most predictable of the eight texts: EAGLE-2 expects 1.86 accepted tokens a pass. A name is a free choice, the syntax "
+        "The most predictable of the eight texts: EAGLE-2 expects 1.85 accepted tokens a pass. A name is a free choice, the syntax "
         "after it is not; the tree follows, between 3 and 6 levels deep.",
         {"view": "text", "source": "recording", "recording": "python"},
     ),
