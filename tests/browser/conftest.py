@@ -108,6 +108,15 @@ def wait_until_still(page) -> None:
     page.wait_for_function(STILL, polling=50)
 
 
+def settled(page, name: str, value: str) -> None:
+    """Wait until what has this test id shows this text, in the page or in the stage."""
+    page.wait_for_function(
+        "([name, value]) => [...document.querySelectorAll('*')].some(host => "
+        '(host.shadowRoot ?? host).querySelector?.(`[data-testid="${name}"]`)?.textContent.includes(value))',
+        arg=[name, value],
+    )
+
+
 @pytest.fixture(scope="session")
 def serve(tmp_path_factory) -> Iterator[Callable[[Path | str], str]]:
     """Serve a streamlit script, once a session: ``serve(path) -> "http://127.0.0.1:port"``."""

@@ -11,7 +11,7 @@ from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
 from eagle_viz.core.readout import misspent
 from eagle_viz.ui.settings import MISCONCEPTION
 from eagle_viz.ui.world import parse_levels
-from tests.browser.conftest import wait_until_still
+from tests.browser.conftest import settled, wait_until_still
 from tests.browser.test_stage_speed import DRAG, best_round, told
 
 EAGLE2 = POLICIES["eagle2"](top_k=10, max_depth=12)
@@ -51,14 +51,6 @@ def readouts(page):
 def shown(pair):
     static, dynamic = pair.static.tree.expected_accepted, pair.dynamic.tree.expected_accepted
     return [round(static, 2), round(dynamic, 2), round(100 * pair.gain)]
-
-
-def settled(page, name, value):
-    page.wait_for_function(
-        "([name, value]) => [...document.querySelectorAll('*')].some(host => "
-        '(host.shadowRoot ?? host).querySelector?.(`[data-testid="${name}"]`)?.textContent.includes(value))',
-        arg=[name, value],
-    )
 
 
 def test_it_opens_on_a_landscape_where_eagle2_visibly_wins(lab):

@@ -11,7 +11,7 @@ from eagle_viz.core import recording
 from eagle_viz.core.calibration import Observations, observe, reliability
 from eagle_viz.core.replay import replay, tau
 from eagle_viz.ui.tour import STOPS
-from tests.browser.conftest import wait_until_still
+from tests.browser.conftest import settled, wait_until_still
 
 EAGLE2 = POLICIES["eagle2"](top_k=10, max_depth=12)
 
@@ -56,7 +56,8 @@ def test_a_chosen_cycle_is_on_the_stage_and_in_the_link(view, name):
     page.locator(".reader .cycle").nth(1).locator(".token").first.click()
     page.wait_for_function("location.search.includes('position=1')")
     pair = compare(rec.cycles[1].landscape, 25, "eagle1", EAGLE2)
-    page.wait_for_timeout(800)
+    settled(page, "stage-dynamic-expected", f"{pair.dynamic.tree.expected_accepted:.2f}")
+    wait_until_still(page)
     assert page.get_by_test_id("stage-dynamic-expected").inner_text() == f"{pair.dynamic.tree.expected_accepted:.2f}"
     page.locator(".reader .cycle.selected").press("ArrowLeft")
     page.wait_for_function("!location.search.includes('position=1')")
@@ -176,7 +177,8 @@ def test_the_stages_json_loads_back_to_the_same_picture(view, tmp_path):
     page.locator("input[type=file]").set_input_files(tmp_path / "trees.json")
     page.wait_for_function("location.search.includes('source=file')")
     page.get_by_text("EAGLE-2 (file)").first.wait_for()
-    page.wait_for_timeout(800)
+    settled(page, "stage-gain", before)
+    wait_until_still(page)
     assert page.get_by_test_id("stage-gain").inner_text() == before
     (tmp_path / "bad.json").write_text(json.dumps({"version": 7}))
     page.locator("input[type=file]").set_input_files(tmp_path / "bad.json")
