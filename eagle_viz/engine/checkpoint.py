@@ -64,11 +64,11 @@ def write_head(folder: str | Path, checkpoint: HeadCheckpoint, dtype: torch.dtyp
         os.replace(folder / f"{name}.partial", folder / name)
 
 
-def head_digest(checkpoint: HeadCheckpoint) -> str:
-    """A short name of exactly these weights, as float32."""
+def tensor_digest(tensors: Mapping[str, Tensor]) -> str:
+    """A short name of exactly these tensors, as float32."""
     digest = hashlib.sha256()
-    for name in sorted(checkpoint.tensors):
-        digest.update(name.encode() + checkpoint.tensors[name].float().contiguous().numpy().tobytes())
+    for name in sorted(tensors):
+        digest.update(name.encode() + tensors[name].detach().float().contiguous().numpy().tobytes())
     return digest.hexdigest()[:16]
 
 

@@ -1,6 +1,5 @@
 """The target model: a causal language model with a key-value cache and tree attention."""
 
-import hashlib
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
@@ -8,6 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from eagle_viz.engine.checkpoint import tensor_digest
 from eagle_viz.engine.linear import Linear
 from eagle_viz.engine.llama import Llama, LlamaShape, additive_mask, is_plain_llama
 
@@ -105,9 +105,7 @@ class Target:
     @cached_property
     def digest(self) -> str:
         """A short name of these weights, by their embeddings and lm_head."""
-        parts = (self.embeddings, self.lm_head_weight)
-        bits = (part.detach().contiguous().view(torch.uint8).numpy().tobytes() for part in parts)
-        return hashlib.sha256(b"".join(bits)).hexdigest()[:16]
+        return tensor_digest({"embeddings": self.embeddings, "lm_head": self.lm_head_weight})
 
     @property
     def embeddings(self) -> Tensor:

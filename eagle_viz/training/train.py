@@ -20,7 +20,7 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint, check_head, head_digest, write_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint, check_head, tensor_digest, write_head
 from eagle_viz.engine.head import head_shape, random_checkpoint
 from eagle_viz.engine.target import Target
 from eagle_viz.training.corpus import Corpus
@@ -256,7 +256,7 @@ class Trainer:
         free = ("steps", "evaluate_every")
         plan = {k: v for k, v in asdict(self.plan).items() if k not in free}
         made = {"corpus": self.corpus.digest, "target": self.target.digest, "plan": plan, "optimizers": len(self.optimizers)}
-        return made | ({"start": head_digest(self.started_from)} if self.started_from else {})
+        return made | ({"start": tensor_digest(self.started_from.tensors)} if self.started_from else {})
 
     def resume(self) -> bool:
         """Go on from the folder's state, if there is one; raises ValueError where it is of another corpus or plan."""
