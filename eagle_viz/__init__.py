@@ -9,9 +9,10 @@ from .core.landscape import (
     SyntheticLandscape,
 )
 from .core.policies import POLICIES, Draft, Policy, PoolTooSmallError
-from .core.readout import Comparison, compare
+from .core.readout import Comparison
 from .core.tree import DraftTree, Node, OrphanError, Path
 from .core.verification import Verdict
+from .notebook import compare
 
 __version__ = "0.1.0"
 

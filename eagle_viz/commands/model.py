@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from ..core.documents import VERSION
+from ..core.places import models
 from .parser import add_dynamic, policy_of, print_json, say
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from ..engine.generation import Generation, LosslessCheck, Settings
     from ..engine.target import Target
 
-HEAD = Path(__file__).parents[2] / "models" / "smollm2-135m-eagle"
+HEAD = models() / "smollm2-135m-eagle"
 DTYPES = ("float32", "bfloat16")
 DRAFTERS = ("head", "oracle")
 

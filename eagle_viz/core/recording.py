@@ -17,6 +17,7 @@ from pathlib import Path as FilePath
 import numpy as np
 
 from .landscape import AverageTable, Candidates, RecordedLandscape, average_table, on_grid
+from .places import models
 from .tree import NO_TOKEN, ROOT, DraftTree, Path, canonical_order
 from .verification import Verdict
 
@@ -27,7 +28,7 @@ MAX_DEPTH = 12
 """What a recording answers for: budgets up to 128, 10 candidates a node, and 12 levels for the policies that take a depth."""
 MAX_BYTES = 256 * 2**20
 """A file that unpacks to more is refused, so that a hostile one cannot fill the memory."""
-FOLDER = FilePath(__file__).parents[2] / "models" / "recordings"
+FOLDER = models() / "recordings"
 
 
 class RecordingError(ValueError):

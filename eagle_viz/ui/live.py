@@ -12,6 +12,7 @@ from pathlib import Path
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
+from ..core.places import models
 from ..core.policies import BestStatic, Eagle1, Eagle2, Policy
 from ..core.recording import Recording
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 DESERTED = 60.0
 """Seconds without a look from the page after which a run without trees yet stops by itself."""
-HEADS = Path(__file__).parents[2] / "models"
+HEADS = models()
 DRAFTERS = {"head": "the trained EAGLE head", "oracle": "the target itself (slow, an upper bound)"}
 
 
