@@ -45,8 +45,8 @@ def run_compare(args: argparse.Namespace) -> int:
         return 0
     print(f"{'policy':<12}{'expected accepted':>18}{'depth':>7}{'passes':>8}{'P(clean sweep)':>16}")
     for draft in (pair.static, pair.dynamic):
-        tree = draft.tree
-        row = f"{draft.policy:<12}{tree.expected_accepted:>18.3f}{tree.depth:>7}{draft.passes:>8}{sweep_probability(tree):>16.3f}"
+        tree, name = draft.tree, draft.policy.name
+        row = f"{name:<12}{tree.expected_accepted:>18.3f}{tree.depth:>7}{draft.passes:>8}{sweep_probability(tree):>16.3f}"
         print(row)
     wasted = len(misspent(pair.static, pair.dynamic))
     print(f"gain {pair.gain:+.1%}; {wasted} of {pair.static.budget} static nodes are worth less than the least dynamic one")

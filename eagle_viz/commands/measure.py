@@ -150,7 +150,7 @@ def contest_of(entries: Sequence[str], budget: int) -> dict[str, tuple[Policy, i
         name, colon, number = entry.partition(":")
         if colon and not (number.isascii() and number.isdigit() and int(number) > 0):
             raise ValueError(f"policies: {entry!r} given, allowed is a policy, or a policy and its budget as in eagle1:25")
-        if name == "best_static":
+        if as_policy(name).needs_average:
             raise ValueError(
                 f"policies: {entry!r} given, but the best static shape needs an average context, which a live run lacks"
             )

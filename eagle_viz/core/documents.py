@@ -15,7 +15,7 @@ def draft_document(draft: Draft) -> dict:
     """A draft in reveal order, the root left out: policy, budget, expected_accepted (bonus not counted), depth, passes, nodes."""
     tree = draft.tree
     return {
-        "policy": draft.policy,
+        "policy": draft.policy.name,
         "budget": draft.budget,
         "expected_accepted": tree.expected_accepted,
         "depth": tree.depth,

@@ -142,14 +142,6 @@ def path_confidences(tree: DraftTree, path: Path) -> list[float]:
     return [float(tree.confidences[tree.index[path[: depth + 1]]]) for depth in range(len(path))]
 
 
-EXPANDS_FIRST = ("eagle2", "opt_tree", "ddd", "talon")
-"""Policies that score their whole pool before they keep anything; the others score a node's children when they keep it."""
-
-
-GIVEN_REASON = "next in the given order"
-"""Why a node is kept by a tree that came from a file."""
-
-
 def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
     """What step ``step`` (1 .. budget) added and why: node, factors, path product, and what made this node the one.
 
@@ -160,8 +152,7 @@ def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
     factors = path_confidences(tree, path)
     value = amount(float(tree.values[node]))
     price = f"{product_text(factors)} = {value}" if len(factors) > 1 else value
-    reason = POLICIES[draft.policy].reason if draft.policy in POLICIES else GIVEN_REASON
-    why = reason.format(left=on_offer(draft, step))
+    why = draft.policy.reason.format(left=on_offer(draft, step))
     name = label(path, int(tree.tokens[node]))
     return f"{name[0].upper()}{name[1:]} is kept: {price}, {why}."
 
@@ -172,7 +163,7 @@ def on_offer(draft: Draft, step: int) -> int:
     A policy that expands first chooses among its whole pool, best-first only among the children of what it kept so far.
     """
     kept = step - 1
-    if draft.policy in EXPANDS_FIRST:
+    if draft.policy.expands_first:
         return draft.pool.budget - kept
     parents = [0, *(draft.pool.index[path] for path in draft.order[:kept])]
     return int(np.isin(draft.pool.parents, parents).sum()) - kept

@@ -9,7 +9,7 @@ import numpy as np
 
 from .policies import Draft
 from .recording import RecordedCycle
-from .tree import ROOT, DraftTree
+from .tree import DraftTree
 
 
 @dataclass(frozen=True)
@@ -49,24 +49,6 @@ def accepted_curve(cycle: RecordedCycle, draft: Draft) -> np.ndarray:
     step = {path: number for number, path in enumerate(draft.order, start=1)}
     bought = [step[draft.tree.paths[node]] for node in cycle.verdict(draft.tree).accepted]
     return np.searchsorted(bought, np.arange(draft.budget + 1), side="right")
-
-
-def passes_needed(draft: Draft) -> np.ndarray:
-    """[budget + 1] draft passes after which nothing deeper can enter the tree of an EAGLE-2 that keeps 0, 1, ... nodes.
-
-    Law: entry N is the ``passes`` of the same policy with ``early_stop`` and budget N; entry 0 is 0, nothing has to be drafted.
-    """
-    needed = np.full(draft.budget + 1, draft.passes)
-    needed[0] = 0
-    worth = {ROOT: 1.0}  # without the pool's tree, which costs more than all the rest here
-    for path, node in draft.scored.items():
-        worth[path] = worth[path[:-1]] * node.confidence
-    values, depths = np.array(list(worth.values())), np.array([len(path) for path in worth])
-    for level in range(draft.passes - 1, 0, -1):
-        best = values[depths == level].max(initial=0.0)
-        scored = np.sort(values[(depths >= 1) & (depths <= level)])[::-1][: draft.budget]
-        needed[1 : len(scored) + 1][best <= scored] = level
-    return needed
 
 
 def tau(passes: Sequence[Pass]) -> tuple[float, float]:

@@ -13,8 +13,7 @@ from .documents import comparison_trees
 from .landscape import Candidates, Landscape, RecordedLandscape
 from .policies import POLICIES, Draft, Policy, PoolTooSmallError
 from .policies.base import Scout, check_budget
-from .policies.fixed import expand_levels
-from .readout import GIVEN_REASON
+from .policies.fixed import expand_levels, levels_reached
 from .tree import NO_TOKEN, DraftTree, Path, path_name
 
 MAX_BYTES = 4 * 2**20
@@ -25,7 +24,8 @@ class Given(Policy):
     """Keep these paths in this order, ancestors first, whatever the landscape says."""
 
     name = "given"
-    reason = GIVEN_REASON
+    reason = "next in the given order"
+    fixed = True
     title: str = "From a file"
     paths: tuple[Path, ...] = ()
 
@@ -37,7 +37,10 @@ class Given(Policy):
         kept = self.paths[:budget]
         expand_levels(scout, kept)
         scout.nodes = {path: scout.nodes[path] for path in kept}
-        return scout.draft(self.name, kept)
+        return scout.draft(self, kept)
+
+    def passes_at(self, draft: Draft) -> np.ndarray:
+        return levels_reached(draft)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,10 +11,8 @@ import numpy as np
 
 from ..core.landscape import Landscape
 from ..core.policies import Draft, Policy
-from ..core.policies.fixed import FixedShape
-from ..core.readout import EXPANDS_FIRST, amount, cumulative, draft_up_to, missed_sentences, rank_label, step_sentence
+from ..core.readout import amount, cumulative, draft_up_to, missed_sentences, rank_label, step_sentence
 from ..core.tree import NO_TOKEN, ROOT, Path, canonical_order, path_name
-from ..core.uploaded import Given
 from ..view.layout import tidy_layout
 from .verdict import ROLLS, recorded_verdict, rolled_verdicts
 
@@ -191,7 +189,7 @@ def _side(run: Run, nodes: _Nodes) -> Table:
         "title": run.policy.title,
         "nested": run.policy.nested,
         "available": run.largest.budget,
-        "keeping": "Rerank" if run.policy.name in EXPANDS_FIRST else "Keep",
+        "keeping": "Rerank" if run.policy.expands_first else "Keep",
         "notice": run.notice,
         "idle": _idle(run),
         "reveals": {size: _reveal(draft, nodes) for size, draft in run.drafts.items()},
@@ -200,7 +198,7 @@ def _side(run: Run, nodes: _Nodes) -> Table:
 
 def _idle(run: Run) -> str:
     """What the panel says while the other side expands its layers."""
-    if isinstance(run.policy, (FixedShape, Given)):
+    if run.policy.fixed:
         return f"{run.policy.title}: nothing to choose, these paths were fixed before this context was seen."
     return f"{run.policy.title} waits: its nodes appear when the other tree begins to keep."
 
@@ -221,7 +219,7 @@ def _reveal(draft: Draft, nodes: _Nodes) -> Table:
 
 def _phases(run: Run, nodes: _Nodes) -> list[Table]:
     """The expand layers of a policy that expands before it keeps: who was expanded, what that scored, who goes on."""
-    if run.policy.name not in EXPANDS_FIRST:
+    if not run.policy.expands_first:
         return []
     draft = run.largest
     scored = [_children(draft, set(frontier)) for frontier in draft.frontiers]

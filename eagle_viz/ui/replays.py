@@ -8,7 +8,7 @@ import streamlit as st
 from ..core import calibration
 from ..core.policies import Draft
 from ..core.readout import cumulative, draft_up_to
-from ..core.replay import Pass, accepted_curve, kept_at, passes_needed, replay
+from ..core.replay import Pass, accepted_curve, kept_at, replay
 from .library import read_recording
 from .settings import RECORDED_CHAIN, USUAL_BUDGET
 from .world import PolicyKey
@@ -61,27 +61,24 @@ def tokens_at_every_budget(names: tuple[str, ...], key: PolicyKey, expected: boo
     for name in names:
         for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, _recorded(key)), strict=True):
             curve = cumulative(draft) if expected else accepted_curve(cycle, draft)
-            curves.append(np.pad(curve, (0, most + 1 - len(curve)), mode="edge"))
-            passes.append(_passes_at_every_budget(draft, most))
+            curves.append(_as_far_as(curve, most))
+            passes.append(_as_far_as(draft.policy.passes_at(draft), most))
     return np.mean(curves, axis=0), np.mean(passes, axis=0)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def early_passes(names: tuple[str, ...], key: PolicyKey) -> np.ndarray:
-    """Mean draft passes at budgets 0, 1, ... of an EAGLE-2 that stops as soon as no deeper candidate can change its tree."""
+    """Mean draft passes at budgets 0, 1, ... of this policy where it stops as soon as no deeper candidate can change its tree."""
+    early = key.policy().stopping_early()
     drafts = [draft for name in names for draft in _drafts(name, key, _recorded(key))]
-    return np.mean([np.pad(found, (0, USUAL_BUDGET + 1 - len(found)), mode="edge") for found in map(passes_needed, drafts)], axis=0)
+    return np.mean([_as_far_as(early.passes_at(draft), USUAL_BUDGET) for draft in drafts], axis=0)
 
 
 def _recorded(key: PolicyKey) -> int:
     """The largest budget that recordings hold of a nested policy."""
-    return RECORDED_CHAIN if key.name == "chain" else USUAL_BUDGET
+    return RECORDED_CHAIN if key.policy().single_path else USUAL_BUDGET
 
 
-def _passes_at_every_budget(draft: Draft, most: int) -> np.ndarray:
-    """EAGLE-2 always makes all its passes; a fixed shape one a level it reaches, best-first one a node it expands."""
-    if draft.policy == "eagle2":
-        return np.r_[0, np.full(most, draft.passes)]
-    depths = np.maximum.accumulate([0, *(len(path) for path in draft.order)])
-    counts = np.arange(len(depths)) if draft.policy == "best_first" else depths
+def _as_far_as(counts: np.ndarray, most: int) -> np.ndarray:
+    """[most + 1]: what holds at the last budget holds at larger ones."""
     return np.pad(counts, (0, most + 1 - len(counts)), mode="edge")

@@ -8,6 +8,7 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from ..core.engine_flags import engine_flags
+from ..core.policies import POLICIES
 from ..core.uploaded import MAX_BYTES, read_upload
 from . import chrome, parts, session, world
 from .presets import changes_by_name
@@ -40,7 +41,7 @@ def _inside(settings: Settings) -> None:
 
 def _flags(settings: Settings) -> None:
     st.html("<h3>This tree in an engine</h3>")
-    if settings.dynamic != "eagle2":
+    if not POLICIES[settings.dynamic].in_engines:
         st.html('<p class="quiet">Engines build EAGLE-2 trees; choose EAGLE-2 as the dynamic drafter.</p>')
         return
     with chrome.in_one_sentence():

@@ -78,7 +78,7 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
         oracle = library.is_oracle(settings.recording)
         found = [replays.tokens_at_every_budget(names, side, oracle) for side in sides]
     speeds = [speedup(cost, accepted, np.arange(len(accepted)), passes) for accepted, passes in found]
-    fewer = replays.early_passes(names, sides[1]) if sides[1].name == "eagle2" else None
+    fewer = replays.early_passes(names, sides[1]) if sides[1].policy().stopping_early() else None
     early = None if fewer is None else speedup(cost, found[1][0], np.arange(len(fewer)), fewer)
     drafter = library.drafted_by(library.read_recording(settings.recording))
     with st.container(key="card-speed", border=True):

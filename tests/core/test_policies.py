@@ -1,6 +1,6 @@
 """Policies against brute force over all trees, published golden values, and the laws of expand and rerank."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import cache
 from itertools import combinations
 
@@ -31,7 +31,7 @@ LANDS = st.builds(
     coverage=st.floats(0.5, 1),
 )
 DYNAMIC = [POLICIES["best_first"](), POLICIES["eagle2"](top_k=10, max_depth=12)]
-EVERY = [POLICIES["chain"](), POLICIES["eagle1"](), POLICIES["best_static"](), POLICIES["max_sweep"](), *DYNAMIC]
+EVERY = [*(policy() for policy in POLICIES.values()), POLICIES["eagle2"](top_k=10, max_depth=12)]
 
 
 @cache
@@ -136,6 +136,39 @@ def test_stopping_early_by_hand():
     assert early.order == ((0,), (0, 0), (1,)) and early.passes == 3
     certain = RankLandscape([[1.0]])
     assert POLICIES["eagle2"](early_stop=True)(certain, 3).passes == 3
+
+
+@pytest.mark.parametrize("sharpness", [0.8, 3.0])
+@pytest.mark.parametrize(
+    "policy", [*EVERY, POLICIES["best_first"](max_depth=3), POLICIES["eagle2"](top_k=4, early_stop=True)], ids=str
+)
+def test_passes_at_every_budget_are_those_of_drafting_with_that_budget(policy, sharpness):
+    """One draft of a nested policy tells the draft passes of all its smaller ones."""
+    if not policy.nested:
+        pytest.skip("its larger draft says nothing about smaller ones")
+    landscape = SyntheticLandscape(seed=3, sharpness=sharpness)
+    alone = [policy(landscape, budget).passes for budget in range(1, 31)]
+    assert policy.passes_at(policy(landscape, 30)).tolist() == [0, *alone]
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_policy_states_its_facts_in_its_class(name):
+    """Names, a reason that formats, and parameters that are fields; same options are the same object in every policy."""
+    policy = POLICIES[name]
+    assert policy.name == name and policy.title and policy.reason.format(left=3)
+    for parameter in policy.parameters:
+        assert parameter.name in {field.name for field in fields(policy)}
+        shared = [entry for other in POLICIES.values() for entry in other.parameters if entry.name == parameter.name]
+        assert all(entry is parameter for entry in shared)
+    assert policy()(SyntheticLandscape(seed=3), 4).policy == policy()
+
+
+@pytest.mark.parametrize("policy", EVERY, ids=str)
+def test_what_expands_first_scores_one_pool_at_every_budget(policy):
+    """Else its expand layers would not be those of a smaller budget."""
+    landscape = SyntheticLandscape(seed=3)
+    pools = [policy(landscape, budget).pool.paths for budget in (3, 30)]
+    assert (pools[0] == pools[1]) == policy.expands_first
 
 
 def test_eagle2_counts_passes_and_candidates_as_the_paper_does():

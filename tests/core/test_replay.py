@@ -6,7 +6,7 @@ import pytest
 from eagle_viz import POLICIES, RankLandscape, RecordedLandscape, SyntheticLandscape
 from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import RecordedCycle
-from eagle_viz.core.replay import Pass, accepted_curve, kept_at, passes_needed, replay, tau
+from eagle_viz.core.replay import Pass, accepted_curve, kept_at, replay, tau
 
 HALVES = Candidates(np.array([5, 6]), np.array([0.5, 0.25]))
 LAND = RecordedLandscape({(): HALVES, (0,): HALVES, (1,): HALVES, (0, 0): HALVES})
@@ -47,8 +47,8 @@ def test_tau_counts_the_bonus():
 
 
 @pytest.mark.parametrize("sharpness", [0.5, 2.5, 4.0])
-def test_passes_needed_are_those_of_stopping_early(sharpness):
+def test_passes_at_every_budget_are_those_of_stopping_early(sharpness):
     land = SyntheticLandscape(3, sharpness)
     full = POLICIES["eagle2"](max_depth=9)(land, 40)
     early = POLICIES["eagle2"](max_depth=9, early_stop=True)
-    assert passes_needed(full).tolist() == [0, *(early(land, budget).passes for budget in range(1, 41))]
+    assert early.passes_at(full).tolist() == [0, *(early(land, budget).passes for budget in range(1, 41))]

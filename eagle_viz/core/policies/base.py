@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..landscape import Candidates, Landscape
-from ..tree import DraftTree, Node, Path, rank_order
+from ..tree import ROOT, DraftTree, Node, Path, rank_order
 
 MAX_BUDGET = 4096
 MAX_DEPTH = 256
@@ -29,7 +29,7 @@ class PoolTooSmallError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """What a policy did.
+    """What ``policy`` did.
 
     ``scored`` every candidate it scored (a fixed shape prices only what it keeps), ``pool`` the same as a tree, made when first
     asked for; ``frontiers`` the paths expanded in each draft pass; ``order`` the kept paths in reveal order, ancestors first;
@@ -37,7 +37,7 @@ class Draft:
     Law: every prefix of ``order`` is a tree.
     """
 
-    policy: str
+    policy: Policy
     budget: int
     scored: Mapping[Path, Node]
     frontiers: tuple[tuple[Path, ...], ...]
@@ -55,21 +55,74 @@ class Draft:
         return len(self.frontiers)
 
 
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a policy, as the command line and the page offer it; ``kind`` is ``int``, ``float`` or ``bool``.
+
+    ``name`` the field of the policy's dataclass (and, with dashes, the option), ``help`` the option's text, ``label`` the page's.
+    ``start`` the page's first value, from ``low`` to ``high`` by ``step``; None keeps it off the page. Policies that share a
+    parameter share this object, so that one option and one slider serve them all.
+    """
+
+    name: str
+    kind: type
+    help: str
+    label: str = ""
+    start: float | None = None
+    low: float = 0
+    high: float = 1
+    step: float = 1
+
+
+TOP_K = Parameter("top_k", int, "nodes expanded per level, children scored per node", "top_k: nodes expanded per level", 10, 1, 32)
+LEVELS = Parameter("max_depth", int, "levels below the root", "max_depth: levels below the root", 12, 1, 24)
+
+
 class Policy(ABC):
     """Frozen parameters and one verb: spend ``budget`` nodes (root not counted) on a landscape.
 
-    ``nested``: whether its choice at budget N holds its choice at every smaller budget, so that one run serves them all.
-    ``reason``: why it keeps a node, for a sentence; ``{left}`` stands for the candidates that were still to choose from.
+    All that the page and the command line know of a policy stands in its class:
+    ``name`` and ``title`` for links and for people; ``parameters`` what can be set;
+    ``reason`` why it keeps a node, for a sentence (``{left}`` stands for the candidates that were still to choose from);
+    ``nested`` whether its choice at budget N holds its choice at every smaller budget, so that one run serves them all;
+    ``expands_first`` whether it scores the same whole pool at every budget before it keeps anything (the page shows its layers);
+    ``fixed`` whether it keeps the same paths in every context; ``single_path`` whether it keeps one node a level;
+    ``needs_average`` whether it asks the landscape for a table of averages; ``in_engines`` whether serving engines build this
+    tree from budget, top_k and max_depth.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    nested: ClassVar[bool] = True
     reason: ClassVar[str]
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    nested: ClassVar[bool] = True
+    expands_first: ClassVar[bool] = False
+    fixed: ClassVar[bool] = False
+    single_path: ClassVar[bool] = False
+    needs_average: ClassVar[bool] = False
+    in_engines: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
         """Draft exactly ``budget`` nodes; raises ``PoolTooSmallError`` where there are fewer, ``ValueError`` for a bad budget."""
+
+    def passes_at(self, draft: Draft) -> np.ndarray:
+        """[draft.budget + 1] int: draft passes of a nested policy at budgets 0, 1, ...; entry 0 is 0, nothing has to be drafted.
+
+        By default all of them where it expands first; otherwise a pass counts from the step after its last parent was kept.
+        Law: entry N (from 1) is the ``passes`` of the same policy's own draft with budget N.
+        """
+        needed = np.full(draft.budget + 1, draft.passes)
+        if not self.expands_first:
+            step = {ROOT: 0} | {path: number for number, path in enumerate(draft.order, start=1)}
+            ready = [max((step[path] for path in frontier), default=0) for frontier in draft.frontiers]
+            needed = np.searchsorted(np.sort(ready), np.arange(draft.budget + 1))
+        needed[0] = 0
+        return needed
+
+    def stopping_early(self) -> Policy | None:
+        """The same trees with fewer draft passes, or None where this policy has no such way to draft."""
+        return None
 
 
 class Scout:
@@ -105,7 +158,7 @@ class Scout:
         """Sort paths by the strict total order: value descending, then shallower, then lexicographically smaller."""
         return sorted(paths, key=lambda path: rank_order(self.values[path], path))
 
-    def draft(self, policy: str, order: Iterable[Path]) -> Draft:
+    def draft(self, policy: Policy, order: Iterable[Path]) -> Draft:
         """Close the books: the pool, and the tree of the kept paths in this reveal order."""
         order = tuple(order)
         tree = DraftTree.from_nodes((self.nodes[path] for path in order), self.landscape.root_token)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..landscape import Landscape
 from ..tree import ROOT, Path, rank_order
-from .base import MAX_DEPTH, Draft, Policy, PoolTooSmallError, Scout, check_budget, check_whole
+from .base import LEVELS, MAX_DEPTH, Draft, Policy, PoolTooSmallError, Scout, check_budget, check_whole
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,7 @@ class BestFirst(Policy):
     name = "best_first"
     title = "Best-first (exact)"
     reason = "the best of {left} candidates left"
+    parameters = (LEVELS,)
     max_depth: int | None = None
 
     def __post_init__(self) -> None:
@@ -34,7 +35,7 @@ class BestFirst(Policy):
         order = grow_best_first(scout, budget, self.max_depth or MAX_DEPTH)
         if len(order) < budget:
             raise PoolTooSmallError(self.name, budget, len(order), "raise max_depth or the candidates per node")
-        return scout.draft(self.name, order)
+        return scout.draft(self, order)
 
 
 def grow_best_first(scout: Scout, budget: int, max_depth: int) -> list[Path]:

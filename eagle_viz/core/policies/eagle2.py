@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..landscape import Landscape
 from ..tree import ROOT, Path
-from .base import MAX_DEPTH, Draft, Policy, PoolTooSmallError, Scout, check_budget, check_whole
+from .base import LEVELS, MAX_DEPTH, TOP_K, Draft, Parameter, Policy, PoolTooSmallError, Scout, check_budget, check_whole
 
 EXPAND_BY = ("value", "confidence")
+EARLY_STOP = Parameter("early_stop", bool, "make no draft pass that cannot change the tree (not the paper's)")
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,9 @@ class Eagle2(Policy):
     name = "eagle2"
     title = "EAGLE-2"
     reason = "the best of {left} candidates left"
+    parameters = (TOP_K, LEVELS, EARLY_STOP)
+    expands_first = True
+    in_engines = True
     top_k: int = 10
     max_depth: int = 6
     expand_by: str = "value"
@@ -52,7 +56,13 @@ class Eagle2(Policy):
         ranked = scout.by_value(scout.nodes) if self.rerank else [path for beam in beams for path in beam]
         if len(ranked) < budget:
             raise PoolTooSmallError(self.name, budget, len(ranked), "raise top_k, max_depth or the candidates per node")
-        return scout.draft(self.name, ranked[:budget])
+        return scout.draft(self, ranked[:budget])
+
+    def passes_at(self, draft: Draft) -> np.ndarray:
+        return passes_needed(draft) if self.early_stop else super().passes_at(draft)
+
+    def stopping_early(self) -> Policy | None:
+        return replace(self, early_stop=True) if self.rerank and self.expand_by == "value" and not self.early_stop else None
 
     def expand(self, scout: Scout, enough: int | None = None) -> list[list[Path]]:
         """Run the draft passes; the chosen beam of each layer (the last one is never expanded).
@@ -84,3 +94,21 @@ def settled(scout: Scout, best: Path, budget: int) -> bool:
         return budget < 1
     values = np.fromiter((scout.values[path] for path in scout.nodes), float, len(scout.nodes))
     return scout.values[best] <= np.partition(values, len(values) - budget)[len(values) - budget]
+
+
+def passes_needed(draft: Draft) -> np.ndarray:
+    """[budget + 1] draft passes after which nothing deeper can enter the tree of an EAGLE-2 that keeps 0, 1, ... nodes.
+
+    Law: entry N is the ``passes`` of the same policy with ``early_stop`` and budget N; entry 0 is 0, nothing has to be drafted.
+    """
+    needed = np.full(draft.budget + 1, draft.passes)
+    needed[0] = 0
+    worth = {ROOT: 1.0}  # without the pool's tree, which costs more than all the rest here
+    for path, node in draft.scored.items():
+        worth[path] = worth[path[:-1]] * node.confidence
+    values, depths = np.array(list(worth.values())), np.array([len(path) for path in worth])
+    for level in range(draft.passes - 1, 0, -1):
+        best = values[depths == level].max(initial=0.0)
+        scored = np.sort(values[(depths >= 1) & (depths <= level)])[::-1][: draft.budget]
+        needed[1 : len(scored) + 1][best <= scored] = level
+    return needed

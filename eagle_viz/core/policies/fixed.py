@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from ..landscape import AverageTable, Landscape, average_table
 from ..tree import ROOT, Path, canonical_order, rank_order
 from .base import MAX_DEPTH, Draft, Policy, PoolTooSmallError, Scout, check_budget
@@ -34,6 +36,7 @@ class FixedShape(Policy):
     """
 
     reason = "next in the fixed shape, whatever the context"
+    fixed = True
 
     def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         """Rank paths, most wanted first, each after its parent; ``missing`` fills up with those that the landscape lacks."""
@@ -48,7 +51,11 @@ class FixedShape(Policy):
         scout = Scout(landscape)
         expand_levels(scout, kept)
         scout.nodes = {path: scout.nodes[path] for path in kept}
-        return scout.draft(self.name, kept)
+        return scout.draft(self, kept)
+
+    def passes_at(self, draft: Draft) -> np.ndarray:
+        """One pass a level that the shape reaches."""
+        return levels_reached(draft)
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,7 @@ class Chain(FixedShape):
 
     name = "chain"
     title = "Chain"
+    single_path = True
 
     def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         return ((0,) * depth for depth in range(1, MAX_DEPTH + 1))
@@ -91,6 +99,7 @@ class BestStatic(FixedShape):
 
     name = "best_static"
     title = "Best static shape"
+    needs_average = True
     average: tuple | None = None
 
     def __post_init__(self) -> None:
@@ -166,3 +175,8 @@ def expand_levels(scout: Scout, kept: Sequence[Path]) -> None:
     parents = sorted({path[:-1] for path in kept}, key=canonical_order)
     for depth in range(max(map(len, kept), default=0)):
         scout.expand(parent for parent in parents if len(parent) == depth)
+
+
+def levels_reached(draft: Draft) -> np.ndarray:
+    """[draft.budget + 1] int: levels of the tree of the first 0, 1, ... kept nodes."""
+    return np.maximum.accumulate([0, *map(len, draft.order)])

@@ -36,7 +36,7 @@ class MaxSweep(Policy):
         scout = Scout(landscape)
         _expand_until(scout, budget, self.name)
         kept = _best_leaves(scout, budget)
-        return scout.draft(self.name, scout.by_value(kept))
+        return scout.draft(self, scout.by_value(kept))
 
 
 def _expand_until(scout: Scout, budget: int, name: str) -> None:
