@@ -210,6 +210,7 @@ def test_the_budget_let_go_in_the_stage_moves_the_charts(lab):
     assert number(page, "readout-misspent") == len(misspent(pair.static, pair.dynamic))
 
 
+@pytest.mark.speed
 def test_the_first_tree_is_there_soon(open_page, lab_url):
     """From the address to the tree, in a session of its own; of three openings the fastest counts: others may want the cores."""
     times = []
@@ -237,6 +238,7 @@ WATCH = """wanted => {
 """Times a redraw in the page itself, from the key that asks for it to the frame that shows it."""
 
 
+@pytest.mark.speed
 def test_a_parameter_that_needs_python_redraws_soon(lab):
     page = lab()
     wait_until_still(page)
@@ -258,6 +260,7 @@ def test_a_parameter_that_needs_python_redraws_soon(lab):
     assert middle <= REDRAW * SLACK * crowded(), times
 
 
+@pytest.mark.speed
 def test_sharpness_held_in_the_stage_redraws_soon_and_ends_on_the_newest(lab):
     page = lab("seed=11&sharpness=0.8")
     page.locator(".st-key-card-population .main-svg").first.wait_for()

@@ -10,6 +10,7 @@ import pytest
 from eagle_viz import POLICIES, SyntheticLandscape, compare
 from tests.browser.stage_reading import read, stage_url
 
+pytestmark = pytest.mark.speed
 FIND = """([id]) => {
   const host = [...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('[data-testid=stage]'));
   const root = host.shadowRoot;
