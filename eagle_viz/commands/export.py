@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .parser import add_dynamic, add_landscape, landscape_of, policy_of, say
+from .parser import add_landscape, add_parameters, landscape_of, policies_of, say
 
 
 def add_commands(commands: argparse._SubParsersAction) -> None:
@@ -17,7 +17,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--budget", type=int, default=25, help="drafted nodes, the root not counted (default 25)")
     parser.add_argument("--title", default="", help="heading of the page")
     add_landscape(parser)
-    add_dynamic(parser)
+    add_parameters(parser)
     parser.set_defaults(run=run_export)
 
 
@@ -26,7 +26,7 @@ def run_export(args: argparse.Namespace) -> int:
     from ..stage.player import player_html
     from ..stage.trace import build_trace, tier_of
 
-    static, dynamic = policy_of(args.static, args), policy_of(args.dynamic, args)
+    static, dynamic = policies_of((args.static, args.dynamic), args)
     trace = build_trace(landscape_of(args), static, dynamic, tier=tier_of(args.budget), budget=args.budget, label=args.title)
     html = player_html(trace, budget=args.budget, title=args.title)
     if args.to is None:

@@ -5,28 +5,30 @@ from __future__ import annotations
 import argparse
 
 from ..core.documents import VERSION, comparison_document, draft_document
-from ..core.readout import Comparison, misspent, sweep_probability
-from .parser import add_dynamic, add_landscape, landscape_of, policy_of, print_json
+from ..core.landscape import Landscape
+from ..core.policies import Draft, Policy
+from ..core.readout import Comparison, draft_up_to, misspent, shortfall_sentence, sweep_probability
+from .parser import add_landscape, add_parameters, landscape_of, policies_of, policy_names, policy_of, print_json, say
 
 
 def add_commands(commands: argparse._SubParsersAction) -> None:
     """Register both commands."""
     tree = commands.add_parser("tree", help="draw the tree that one policy drafts")
-    tree.add_argument("--policy", default="eagle2", help="chain, eagle1, best_static, eagle2, best_first or max_sweep")
+    tree.add_argument("--policy", default="eagle2", help=policy_names())
     compare = commands.add_parser("compare", help="the same budget spent by a static and a dynamic policy")
     compare.add_argument("--static", default="eagle1", help="a policy (default eagle1)")
     compare.add_argument("--dynamic", default="eagle2", help="a policy (default eagle2)")
     for parser, run in ((tree, run_tree), (compare, run_compare)):
         add_landscape(parser)
         parser.add_argument("--budget", type=int, default=25, help="drafted nodes, the root not counted (default 25)")
-        add_dynamic(parser)
+        add_parameters(parser)
         parser.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
         parser.set_defaults(run=run)
 
 
 def run_tree(args: argparse.Namespace) -> int:
     """Print one tree: rank path, confidence and path product of each node."""
-    draft = policy_of(args.policy, args)(landscape_of(args), args.budget)
+    draft = _draft(policy_of(args.policy, args), landscape_of(args), args.budget)
     if args.json:
         print_json({"version": VERSION} | draft_document(draft))
         return 0
@@ -37,9 +39,8 @@ def run_tree(args: argparse.Namespace) -> int:
 
 def run_compare(args: argparse.Namespace) -> int:
     """Print what the same budget buys from two policies on one landscape."""
-    landscape = landscape_of(args)
-    static, dynamic = policy_of(args.static, args), policy_of(args.dynamic, args)
-    pair = Comparison(static(landscape, args.budget), dynamic(landscape, args.budget))
+    landscape, policies = landscape_of(args), policies_of((args.static, args.dynamic), args)
+    pair = Comparison(*(_draft(policy, landscape, args.budget) for policy in policies))
     if args.json:
         print_json(comparison_document(pair))
         return 0
@@ -51,3 +52,11 @@ def run_compare(args: argparse.Namespace) -> int:
     wasted = len(misspent(pair.static, pair.dynamic))
     print(f"gain {pair.gain:+.1%}; {wasted} of {pair.static.budget} static nodes are worth less than the least dynamic one")
     return 0
+
+
+def _draft(policy: Policy, landscape: Landscape, budget: int) -> Draft:
+    """The draft with this budget, or what there is of it, said on standard error."""
+    draft, error = draft_up_to(policy, landscape, budget)
+    if error is not None:
+        say(shortfall_sentence(policy, error))
+    return draft

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..core.documents import VERSION
 from ..core.places import models
-from .parser import add_dynamic, policy_of, print_json, say
+from .parser import add_parameters, policy_names, policy_of, print_json, say
 
 if TYPE_CHECKING:
     from ..engine.drafted import Drafter
@@ -40,9 +40,9 @@ def add_model(parser: argparse.ArgumentParser) -> None:
 
 def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--prompt", required=True, help="one user turn, put into the target's chat template")
-    parser.add_argument("--policy", default="eagle2", help="chain, eagle1, best_static, eagle2, best_first or max_sweep")
+    parser.add_argument("--policy", default="eagle2", help=policy_names())
     parser.add_argument("--budget", type=int, default=25, help="drafted nodes a pass, the root not counted (default 25)")
-    add_dynamic(parser)
+    add_parameters(parser)
     parser.add_argument("--max-new-tokens", type=int, default=96, help="length of the answer (default 96)")
     parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy (default)")
     parser.add_argument("--top-p", type=float, default=1.0, help="nucleus, when sampling (default 1)")

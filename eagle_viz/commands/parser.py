@@ -6,10 +6,11 @@ import argparse
 import json
 import math
 import sys
+from collections.abc import Sequence
 from typing import NoReturn
 
 from ..core.landscape import Landscape, RankLandscape, SyntheticLandscape
-from ..core.policies import POLICIES, Policy
+from ..core.policies import POLICIES, Policy, every_parameter
 from ..core.readout import as_policy
 
 
@@ -30,13 +31,29 @@ def add_landscape(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--confidences", help="the same children everywhere instead, by rank: 0.6,0.2,0.08")
 
 
-def add_dynamic(parser: argparse.ArgumentParser) -> None:
-    """EAGLE-2's parameters; ``--max-depth`` caps best_first too."""
-    parser.add_argument("--top-k", type=int, default=10, help="frontier width and children scored per node (default 10)")
-    parser.add_argument("--max-depth", type=int, help="levels below the root (default: eagle2 6, best_first without a cap)")
-    parser.add_argument(
-        "--early-stop", action="store_true", help="eagle2: no draft pass that cannot change its tree (not the paper's)"
-    )
+def add_parameters(parser: argparse.ArgumentParser) -> None:
+    """An option for each parameter of any policy; what a policy lacks is refused by ``policies_of``."""
+    group = parser.add_argument_group("parameters of policies")
+    for name, parameter in every_parameter().items():
+        shape = {"action": "store_true"} if parameter.kind is bool else {"type": parameter.kind}
+        group.add_argument(f"--{name.replace('_', '-')}", default=None, help=f"{parameter.help} ({_defaults(name)})", **shape)
+
+
+def _defaults(name: str) -> str:
+    """Which policies take this parameter, and their defaults: ``"eagle2: 6, best_first: none"``."""
+    takers = {policy: getattr(made, name) for policy, made in POLICIES.items() if takes(policy, name)}
+    said = [policy if value is False else f"{policy}: {'none' if value is None else value}" for policy, value in takers.items()]
+    return ", ".join(said)
+
+
+def takes(policy: str, parameter: str) -> bool:
+    """Whether a policy has this parameter."""
+    return any(entry.name == parameter for entry in POLICIES[policy].parameters)
+
+
+def policy_names() -> str:
+    """Every policy by name, for a help text."""
+    return ", ".join(POLICIES)
 
 
 def landscape_of(args: argparse.Namespace) -> Landscape:
@@ -47,12 +64,24 @@ def landscape_of(args: argparse.Namespace) -> Landscape:
 
 
 def policy_of(name: str, args: argparse.Namespace) -> Policy:
-    """The named policy with the options that concern it; raises ``ValueError`` naming the field."""
-    as_policy(name)
-    depth = {} if args.max_depth is None else {"max_depth": args.max_depth}
-    if name == "eagle2":
-        return POLICIES[name](top_k=args.top_k, early_stop=args.early_stop, **depth)
-    return POLICIES[name](**depth) if name == "best_first" else POLICIES[name]()
+    """The named policy with the options given; raises ``ValueError`` naming an option that it does not take."""
+    return policies_of((name,), args)[0]
+
+
+def policies_of(names: Sequence[str], args: argparse.Namespace) -> list[Policy]:
+    """The named policies, each with those of the given options that it takes.
+
+    Raises ``ValueError`` naming the field where a policy is unknown, or an option is taken by none of these policies.
+    """
+    for name in names:
+        as_policy(name)
+    given = {name: getattr(args, name) for name in every_parameter() if getattr(args, name) is not None}
+    for field, value in given.items():
+        if not any(takes(name, field) for name in names):
+            able = ", ".join(name for name in POLICIES if takes(name, field))
+            nobody = f"{names[0]} takes no" if len(set(names)) == 1 else f"neither {' nor '.join(names)} takes"
+            raise ValueError(f"{field}: {value} given, but {nobody} {field}; allowed with {able}")
+    return [POLICIES[name](**{field: value for field, value in given.items() if takes(name, field)}) for name in names]
 
 
 def parse_numbers(name: str, text: str) -> list[float]:

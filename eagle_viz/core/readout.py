@@ -62,6 +62,11 @@ def draft_up_to(policy: Policy, landscape: Landscape, budget: int) -> tuple[Draf
         return policy(landscape, error.available), error
 
 
+def shortfall_sentence(policy: Policy, error: PoolTooSmallError) -> str:
+    """What ``draft_up_to`` says on the page and the command line alike: ``"EAGLE-2 stops at 24 nodes: raise top_k, ...."``"""
+    return f"{policy.title} stops at {error.available} nodes: {error.remedy}."
+
+
 def sweep_probability(tree: DraftTree) -> float:
     """Probability that some path is accepted to its end: the sum of the leaves' values (0 for a bare root).
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.landscape import Landscape
 from ..core.policies import Draft, Policy
-from ..core.readout import amount, cumulative, draft_up_to, missed_sentences, rank_label, step_sentence
+from ..core.readout import amount, cumulative, draft_up_to, missed_sentences, rank_label, shortfall_sentence, step_sentence
 from ..core.tree import NO_TOKEN, ROOT, Path, canonical_order, path_name
 from ..view.layout import tidy_layout
 from .verdict import ROLLS, recorded_verdict, rolled_verdicts
@@ -103,7 +103,7 @@ def build_trace(
 
 def _run(policy: Policy, landscape: Landscape, tier: int, budget: int) -> Run:
     draft, error = draft_up_to(policy, landscape, tier)
-    notice = None if error is None else f"{policy.title} stops at {draft.budget} nodes: {error.remedy}."
+    notice = None if error is None else shortfall_sentence(policy, error)
     if policy.nested:
         return Run(policy, {"all": draft}, notice)
     sizes = range(draft.budget) if tier <= EVERY_BUDGET_UP_TO else {min(budget, draft.budget)} - {draft.budget}

@@ -1,12 +1,15 @@
 """The command line says what the library computes, and bad input in one line."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from eagle_viz import POLICIES, SyntheticLandscape, compare
-from eagle_viz.commands import main
+from eagle_viz.commands import build_parser, main
+from eagle_viz.commands.parser import policy_of
 from eagle_viz.core.documents import comparison_document, comparison_trees, draft_document, tree_from_document
+from eagle_viz.stage.trace import build_trace
 
 
 def run(capsys, *arguments):
@@ -39,7 +42,12 @@ def test_tree_draws_every_kept_node(capsys):
         (["compare", "--seed", "-1"], "seed: -1 given"),
         (["compare", "--static", "eagle9"], "policy: 'eagle9' given"),
         (["compare", "--budget", "5000000"], "budget: 5000000 given"),
-        (["compare", "--max-depth", "1", "--budget", "60"], "only 4 candidates"),
+        (
+            ["tree", "--policy", "max_sweep", "--max-depth", "3"],
+            "max_depth: 3 given, but max_sweep takes no max_depth; allowed with",
+        ),
+        (["compare", "--dynamic", "best_first", "--top-k", "3"], "top_k: 3 given, but neither eagle1 nor best_first takes top_k"),
+        (["tree", "--policy", "chain", "--early-stop"], "early_stop: True given, but chain takes no early_stop"),
         (["tree", "--confidences", "a,b"], "confidences: 'a,b' given"),
         (["tree", "--confidences", "0.9,0.9"], "sums to 1.8"),
         (["tree", "--sharpness", "nan"], "sharpness: nan given"),
@@ -49,6 +57,25 @@ def test_bad_input_exits_2_with_one_clear_line(capsys, arguments, words):
     status, said = run(capsys, *arguments)
     assert status == 2 and said.out == ""
     assert words in said.err and said.err.count("\n") == 1
+
+
+def test_fewer_nodes_than_the_budget_are_a_result_with_the_page_s_sentence(capsys):
+    """A policy that has less to keep says so on standard error, and its tree is printed."""
+    status, said = run(capsys, "tree", "--max-depth", "1", "--budget", "60", "--json")
+    assert status == 0 and json.loads(said.out)["budget"] == 4
+    trace = build_trace(SyntheticLandscape(), POLICIES["chain"](), POLICIES["eagle2"](max_depth=1), tier=64)
+    assert said.err.strip() == trace["sides"]["dynamic"]["notice"]
+    assert said.err.startswith("EAGLE-2 stops at 4 nodes: raise")
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_every_policy_and_its_parameters_are_options(capsys, name):
+    """Each option changes the policy that has it, at another value than its default."""
+    policy = POLICIES[name]()
+    for entry in policy.parameters:
+        value = [] if entry.kind is bool else ["3"]
+        args = build_parser().parse_args(["tree", "--policy", name, f"--{entry.name.replace('_', '-')}", *value])
+        assert policy_of(name, args) == replace(policy, **{entry.name: True if entry.kind is bool else entry.kind(3)})
 
 
 @pytest.mark.parametrize("arguments", [[], ["paint"], ["compare", "--seed", "x"], ["compare", "--colour", "red"]])

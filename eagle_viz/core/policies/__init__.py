@@ -1,6 +1,6 @@
 """Policies: how a budget of nodes is spent on a landscape, by name."""
 
-from .base import Draft, Policy, PoolTooSmallError
+from .base import Draft, Parameter, Policy, PoolTooSmallError
 from .best_first import BestFirst
 from .eagle2 import Eagle2
 from .fixed import EAGLE1_PATHS, RANK_AVERAGES, BestStatic, Chain, Eagle1
@@ -8,6 +8,12 @@ from .max_sweep import MaxSweep
 
 POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (Chain, Eagle1, BestStatic, Eagle2, BestFirst, MaxSweep)}
 """Every shipped policy by name: call the entry with parameters, then the result with a landscape and a budget."""
+
+
+def every_parameter() -> dict[str, Parameter]:
+    """The parameters of all policies by name, each once: what the command line and the page can offer."""
+    return {parameter.name: parameter for policy in POLICIES.values() for parameter in policy.parameters}
+
 
 __all__ = [
     "EAGLE1_PATHS",
@@ -20,6 +26,8 @@ __all__ = [
     "Eagle1",
     "Eagle2",
     "MaxSweep",
+    "Parameter",
     "Policy",
     "PoolTooSmallError",
+    "every_parameter",
 ]
