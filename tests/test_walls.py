@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from eagle_viz import POLICIES
+
 PACKAGE = Path(__file__).parents[1] / "eagle_viz"
 ALLOWED = {
     "core": set(),
@@ -54,3 +56,19 @@ def test_the_front_door_is_light(front):
     heavy = "{'torch', 'transformers', 'streamlit', 'plotly'}"
     check = f"import {front}, sys; loaded = {heavy} & set(sys.modules); assert not loaded, loaded"
     subprocess.run([sys.executable, "-c", check], check=True, cwd=PACKAGE.parent)
+
+
+LADDERS = ("presets.py", "figures.py")
+"""Where a policy's name may be compared: rungs and stories are about certain policies."""
+
+
+def test_what_a_policy_is_stands_in_its_class():
+    """Nothing outside core/policies asks for a policy by comparing its name."""
+    asked = []
+    for path in MODULES:
+        if path.parent.name == "policies" or path.name in LADDERS:
+            continue
+        compared = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Compare)]
+        texts = {part.value for node in compared for part in ast.walk(node) if isinstance(part, ast.Constant)}
+        asked += [f"{path.name}: {name}" for name in texts.intersection(POLICIES)]
+    assert asked == []

@@ -11,7 +11,7 @@ import streamlit as st
 from ..core.policies import POLICIES
 from . import chrome, library, parts, session
 from .presets import PRESETS, changes_by_name, shown
-from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, quote, scene
+from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, offered_parameters, quote, scene
 
 _LARGE, _LARGE_TOGGLE = "large_budgets", "large_budgets_toggle"
 
@@ -156,8 +156,8 @@ def _policies() -> None:
 
 
 def _more(settings: Settings) -> None:
-    _slider("top_k", "top_k: width of EAGLE-2's frontier", 1)
-    _slider("max_depth", "max_depth: levels EAGLE-2 and best-first may go", 1)
+    for name, parameter in offered_parameters().items():
+        _slider(name, parameter.label, parameter.step)
     if settings.source != "recording":
         st.session_state[_LARGE_TOGGLE] = largest_budget(settings) > USUAL_BUDGET
         st.toggle("Budgets up to 512", key=_LARGE_TOGGLE, on_change=_size)

@@ -62,7 +62,8 @@ def tokens_at_every_budget(names: tuple[str, ...], key: PolicyKey, expected: boo
         for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, _recorded(key)), strict=True):
             curve = cumulative(draft) if expected else accepted_curve(cycle, draft)
             curves.append(_as_far_as(curve, most))
-            passes.append(_as_far_as(draft.policy.passes_at(draft), most))
+            made = draft.policy.passes_at(draft)
+            passes.append(np.pad(made, (0, most + 1 - len(made)), constant_values=draft.passes))  # looking for more costs them too
     return np.mean(curves, axis=0), np.mean(passes, axis=0)
 
 

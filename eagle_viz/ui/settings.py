@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, make_dataclass, replace
 
-from ..core.policies import POLICIES
+from ..core.policies import POLICIES, Parameter, every_parameter
 
 SOURCES = {"synthetic": "Synthetic", "levels": "By hand", "recording": "Real text", "file": "File"}
 VIEWS = {
@@ -71,6 +71,11 @@ def _table(*rows: Property) -> dict[str, Property]:
     return {row.name: row for row in rows}
 
 
+def offered_parameters() -> dict[str, Parameter]:
+    """The parameters of policies that the page offers, by name."""
+    return {name: entry for name, entry in every_parameter().items() if entry.start is not None}
+
+
 PROPERTIES: dict[str, Property] = _table(
     Property("view", str, "lab", choices=tuple(VIEWS)),
     Property("preset", str, "", length=24),
@@ -87,8 +92,7 @@ PROPERTIES: dict[str, Property] = _table(
     Property("mode", str, "nodes", choices=MODES),
     Property("static", str, "eagle1", choices=tuple(POLICIES)),
     Property("dynamic", str, "eagle2", choices=tuple(POLICIES)),
-    Property("top_k", int, 10, 1, 32),
-    Property("max_depth", int, 12, 1, 24),
+    *(Property(name, entry.kind, entry.start, entry.low, entry.high) for name, entry in offered_parameters().items()),
     Property("cost", str, "cpu-bfloat16", choices=("cpu-bfloat16", "cpu-float32", "gpu")),
     Property("times", str, "", length=300),
     Property("tour", int, 0, 0, 8),
@@ -96,35 +100,12 @@ PROPERTIES: dict[str, Property] = _table(
 )
 
 
-@dataclass(frozen=True)
-class Settings:
-    """One value for each row of ``PROPERTIES``, inside its range. Equal settings give the same picture on every machine."""
-
-    view: str = PROPERTIES["view"].default
-    preset: str = PROPERTIES["preset"].default
-    source: str = PROPERTIES["source"].default
-    seed: int = PROPERTIES["seed"].default
-    sharpness: float = PROPERTIES["sharpness"].default
-    branching: int = PROPERTIES["branching"].default
-    coverage: float = PROPERTIES["coverage"].default
-    levels: str = PROPERTIES["levels"].default
-    recording: str = PROPERTIES["recording"].default
-    position: int = PROPERTIES["position"].default
-    budget: int = PROPERTIES["budget"].default
-    step: int = PROPERTIES["step"].default
-    mode: str = PROPERTIES["mode"].default
-    static: str = PROPERTIES["static"].default
-    dynamic: str = PROPERTIES["dynamic"].default
-    top_k: int = PROPERTIES["top_k"].default
-    max_depth: int = PROPERTIES["max_depth"].default
-    cost: str = PROPERTIES["cost"].default
-    times: str = PROPERTIES["times"].default
-    tour: int = PROPERTIES["tour"].default
-    hide: str = PROPERTIES["hide"].default
+class _Checked:
+    """What settings do, apart from holding a value for each row of ``PROPERTIES``."""
 
     def __post_init__(self) -> None:
-        for field in fields(self):
-            row, value = PROPERTIES[field.name], getattr(self, field.name)
+        for row in PROPERTIES.values():
+            value = getattr(self, row.name)
             if row.clamp(value) != value:
                 raise ValueError(f"{row.name}: {value!r} given, allowed is {row.allowed}")
 
@@ -135,6 +116,18 @@ class Settings:
     def hides(self, part: str) -> bool:
         """Whether a part of the page is switched off by ``hide=header,settings,...``."""
         return part in self.hide.split(",")
+
+
+Settings = make_dataclass(
+    "Settings",
+    [(row.name, row.kind, row.default) for row in PROPERTIES.values()],
+    bases=(_Checked,),
+    frozen=True,
+    namespace={
+        "__module__": __name__,
+        "__doc__": "One value for each row of ``PROPERTIES``, inside its range. Equal settings give the same picture everywhere.",
+    },
+)
 
 
 def scene(settings: Settings) -> Settings:

@@ -14,7 +14,7 @@ from ..core.readout import budget_curve, draft_up_to
 from ..core.uploaded import Uploaded
 from ..stage.trace import build_trace, tier_of
 from .library import read_recording
-from .settings import RECORDED_CHAIN, USUAL_BUDGET, Settings, scene
+from .settings import RECORDED_CHAIN, USUAL_BUDGET, Settings, offered_parameters, scene
 
 SHARPNESSES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
@@ -77,19 +77,22 @@ class World:
 
 @dataclass(frozen=True)
 class PolicyKey:
-    """A policy's name with the two parameters the page offers: a cache key."""
+    """A policy's name with the values of its parameters that the page offers: a cache key."""
 
     name: str
-    top_k: int
-    max_depth: int
+    parameters: tuple[tuple[str, float], ...] = ()
+
+    @classmethod
+    def of(cls, name: str, settings: Settings) -> PolicyKey:
+        """Only what this policy takes, so that other settings do not throw away what is cached."""
+        taken = (entry.name for entry in POLICIES[name].parameters if entry.name in offered_parameters())
+        return cls(name, tuple((parameter, getattr(settings, parameter)) for parameter in taken))
 
     def policy(self) -> Policy:
-        """The policy; parameters that it does not have are left out."""
+        """The policy; a side of a file is the file's own."""
         if self.name in _FILE_SIDES:
             return getattr(uploaded(), self.name.removeprefix("file-"))
-        if self.name == "eagle2":
-            return POLICIES["eagle2"](top_k=self.top_k, max_depth=self.max_depth)
-        return POLICIES["best_first"](max_depth=self.max_depth) if self.name == "best_first" else POLICIES[self.name]()
+        return POLICIES[self.name](**dict(self.parameters))
 
     @property
     def title(self) -> str:
@@ -100,11 +103,8 @@ class PolicyKey:
 def sides(settings: Settings) -> tuple[PolicyKey, PolicyKey]:
     """The static and the dynamic policy of these settings; trees from a file are kept as the file says."""
     if scene(settings).source == "file":
-        return tuple(PolicyKey(name, settings.top_k, settings.max_depth) for name in _FILE_SIDES)
-    return (
-        PolicyKey(settings.static, settings.top_k, settings.max_depth),
-        PolicyKey(settings.dynamic, settings.top_k, settings.max_depth),
-    )
+        return tuple(map(PolicyKey, _FILE_SIDES))
+    return PolicyKey.of(settings.static, settings), PolicyKey.of(settings.dynamic, settings)
 
 
 def most_budget(settings: Settings) -> int:
@@ -112,7 +112,8 @@ def most_budget(settings: Settings) -> int:
     nested = all(key.policy().nested for key in sides(settings))
     if not nested:
         return tier_of(settings.budget)
-    recorded_chain = scene(settings).source == "recording" and "chain" in (settings.static, settings.dynamic)
+    chosen = POLICIES[settings.static], POLICIES[settings.dynamic]
+    recorded_chain = scene(settings).source == "recording" and any(policy.single_path for policy in chosen)
     return max(RECORDED_CHAIN if recorded_chain else USUAL_BUDGET, tier_of(settings.budget))
 
 
