@@ -1,11 +1,10 @@
-"""``calibrate``, ``bench decode``, ``bench passes`` and ``train``: what card and page quote, printed by anyone who asks."""
+"""``calibrate``, ``bench decode`` and ``bench passes``: what card and page quote, printed by anyone who asks."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import asdict, fields
-from pathlib import Path
+from dataclasses import asdict
 
 from ..core.documents import VERSION
 from ..core.policies import Policy
@@ -15,9 +14,8 @@ from .parser import print_json, say
 
 
 def add_commands(commands: argparse._SubParsersAction, benches: argparse._SubParsersAction) -> None:
-    """Register ``calibrate`` and ``train``, and ``decode`` and ``passes`` under ``bench``."""
+    """Register ``calibrate``, and ``decode`` and ``passes`` under ``bench``."""
     _add_calibrate(commands.add_parser("calibrate", help="confidence against acceptance, recorded or live"))
-    _add_train(commands.add_parser("train", help="train an EAGLE head for a target: corpus, features, training, calibration"))
     _add_decode(benches.add_parser("decode", help="plain decoding, prompt lookup, chain, EAGLE-1 and EAGLE-2 on the same prompts"))
     _add_passes(benches.add_parser("passes", help="time of a target pass over n positions and of a draft pass, on this machine"))
 
@@ -56,18 +54,6 @@ def _add_passes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--repeats", type=int, default=15, help="runs at each size; the median counts (default 15)")
     parser.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
     parser.set_defaults(run=run_passes)
-
-
-def _add_train(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--out", required=True, help="folder for the head")
-    parser.add_argument("--work", help="folder for corpus, features and state (default: under EAGLE_VIZ_HOME or ~/.cache)")
-    parser.add_argument("--corpus", help="a corpus file to train on instead of sampling a new one")
-    parser.add_argument("--target", help="folder or hub id (default: the fetched target)")
-    parser.add_argument("--start", help="folder of a trained head to go on from (default: the closed form)")
-    parser.add_argument("--plan", nargs="+", default=[], help="fields of the training plan: feature_weight=0.1 held_out_from=6126")
-    parser.add_argument("--steps", type=int, default=None, help="optimiser steps (default: the recipe's)")
-    parser.add_argument("--seed", type=int, default=0, help="of the initial weights and the order of batches")
-    parser.set_defaults(run=run_train)
 
 
 def run_calibrate(args: argparse.Namespace) -> int:
@@ -212,45 +198,4 @@ def run_passes(args: argparse.Namespace) -> int:
         return 0
     for cost in found:
         print(f"{cost.title}:\n    {cost.text}")
-    return 0
-
-
-def plan_of(entries: Sequence[str]) -> dict[str, int | float]:
-    """Fields of ``TrainPlan`` from ``name=number``; raises ``ValueError`` naming the entry.
-
-    >>> plan_of(["feature_weight=0.1", "batch=8"])
-    {'feature_weight': 0.1, 'batch': 8}
-    """
-    from ..training.train import TrainPlan
-
-    kinds, chosen = {field.name: field.type for field in fields(TrainPlan)}, {}
-    for entry in entries:
-        name, _, number = entry.partition("=")
-        try:
-            chosen[name] = kinds[name](number)
-        except (KeyError, ValueError):
-            kind = "a whole number" if kinds.get(name) is int else "a number"
-            wanted = f"{name}={kind}" if name in kinds else f"name=number with one of {', '.join(kinds)}"
-            raise ValueError(f"plan: {entry!r} given, allowed is {wanted}") from None
-    return chosen
-
-
-def run_train(args: argparse.Namespace) -> int:
-    """Train a head, or go on where a stopped run was; print its folder."""
-    from ..engine.fetch import home
-    from ..training.recipe import train_head
-    from ..training.train import TrainPlan
-
-    chosen = plan_of(args.plan) | ({} if args.steps is None else {"steps": args.steps})
-    work = Path(args.work) if args.work else home() / "training"
-    train_head(
-        target_folder(args),
-        args.out,
-        work,
-        corpus=args.corpus,
-        start=args.start,
-        plan=TrainPlan(**{"seed": args.seed} | chosen),
-        progress=lambda stage, fraction: say(f"{fraction:4.0%} {stage}"),
-    )
-    print(args.out)
     return 0

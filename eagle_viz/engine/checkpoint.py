@@ -1,9 +1,11 @@
-"""Reading and writing draft heads in the public EAGLE-1/2 format: config.json beside one file of weights.
+"""Reading and writing draft heads in the public EAGLE-1/2 and EAGLE-3 formats: config.json beside one file of weights.
 
-Keys (H hidden, V vocabulary, D draft vocabulary): `fc.weight` [H, 2H], `fc.bias` [H] unless the config says
-`"bias": false`, `layers.0.*` of a Llama decoder layer without `input_layernorm`. Ours add `d2t` [D] (an offset:
-target id = draft id + d2t[draft id]), `t2d` [V], and `other.weight` [1, H] with `other.bias` [1]: one more row of the
-lm_head that stands for every token outside the draft vocabulary. `embed_tokens.weight` is the target's and left out.
+EAGLE-1/2 keys (H hidden, V vocabulary, D draft vocabulary): `fc.weight` [H, 2H], `fc.bias` [H] unless the config says
+`"bias": false`, `layers.0.*` of a Llama decoder layer without `input_layernorm`.
+EAGLE-3 keys: `fc.weight` [H, 3H] without a bias, `midlayer.*` of a decoder layer whose q, k and v read 2H columns (the embedding
+through `input_layernorm`, the state through `hidden_norm`), `norm.weight` [H], `lm_head.weight` [D, H]. Ours add
+`d2t` [D] (an offset: target id = draft id + d2t[draft id]), `t2d` [V], and `other.weight` [1, H] with `other.bias` [1]: one more
+row of the lm_head that stands for every token outside the draft vocabulary. `embed_tokens.weight` is the target's and left out.
 """
 
 import hashlib
@@ -33,6 +35,11 @@ class HeadCheckpoint:
     config: Mapping
     tensors: Mapping[str, Tensor]
     source: str = "head"
+
+    @property
+    def is_eagle3(self) -> bool:
+        """Whether the tensors are an EAGLE-3 head's: its layer is called `midlayer`."""
+        return any(name.startswith("midlayer.") for name in self.tensors)
 
     @property
     def temperatures(self) -> tuple[float, ...]:
@@ -76,7 +83,7 @@ def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None
     """Raise HeadError unless every tensor is there, in the shape that config.json and the target ask for."""
     if checkpoint.config.get("hidden_size") != hidden:
         raise HeadError(f"{checkpoint.source}: hidden_size is {checkpoint.config.get('hidden_size')}, but the target's is {hidden}")
-    for key, shape in _expected_shapes(checkpoint.config, hidden).items():
+    for key, shape in _expected_shapes(checkpoint, hidden).items():
         if key not in checkpoint.tensors:
             raise HeadError(f"{checkpoint.source}: key {key!r} is missing, expected shape {list(shape)}")
         found = tuple(checkpoint.tensors[key].shape)
@@ -99,25 +106,46 @@ def _check_vocabulary(checkpoint: HeadCheckpoint, vocabulary: int) -> None:
         raise HeadError(f"{checkpoint.source}: key 'd2t' must name different token ids in 0..{vocabulary - 1}")
 
 
-def _expected_shapes(config: Mapping, hidden: int) -> dict[str, tuple[int, ...]]:
+def _expected_shapes(checkpoint: HeadCheckpoint, hidden: int) -> dict[str, tuple[int, ...]]:
+    config = checkpoint.config
+    if not checkpoint.is_eagle3:
+        shapes = {f"layers.0.{name}": shape for name, shape in _layer_shapes(config, hidden, hidden).items()}
+        shapes |= {"fc.weight": (hidden, 2 * hidden)}
+        return shapes if config.get("bias") is False else shapes | {"fc.bias": (hidden,)}
+    shapes = {f"midlayer.{name}": shape for name, shape in _layer_shapes(config, hidden, 2 * hidden).items()}
+    shapes |= {f"midlayer.{name}.weight": (hidden,) for name in ("input_layernorm", "hidden_norm")}
+    size = _draft_vocabulary_size(checkpoint)
+    return shapes | {"fc.weight": (hidden, 3 * hidden), "norm.weight": (hidden,), "lm_head.weight": (size, hidden)}
+
+
+def _draft_vocabulary_size(checkpoint: HeadCheckpoint) -> int:
+    """D of an EAGLE-3 head: as many as `d2t` names, or the whole vocabulary that config.json names."""
+    if "d2t" in checkpoint.tensors:
+        return len(checkpoint.tensors["d2t"])
+    try:
+        return checkpoint.config["vocab_size"]
+    except KeyError as missing:
+        raise HeadError(f"config.json of the head has no field {missing}") from missing
+
+
+def _layer_shapes(config: Mapping, hidden: int, read: int) -> dict[str, tuple[int, ...]]:
+    """Shapes of a decoder layer whose attention reads `read` columns."""
     try:
         heads, inner = config["num_attention_heads"], config["intermediate_size"]
     except KeyError as missing:
         raise HeadError(f"config.json of the head has no field {missing}") from missing
     size = config.get("head_dim") or hidden // heads
     q, kv = heads * size, (config.get("num_key_value_heads") or heads) * size
-    layer = {
-        "self_attn.q_proj": (q, hidden),
-        "self_attn.k_proj": (kv, hidden),
-        "self_attn.v_proj": (kv, hidden),
-        "self_attn.o_proj": (hidden, q),
-        "mlp.gate_proj": (inner, hidden),
-        "mlp.up_proj": (inner, hidden),
-        "mlp.down_proj": (hidden, inner),
-        "post_attention_layernorm": (hidden,),
+    return {
+        "self_attn.q_proj.weight": (q, read),
+        "self_attn.k_proj.weight": (kv, read),
+        "self_attn.v_proj.weight": (kv, read),
+        "self_attn.o_proj.weight": (hidden, q),
+        "mlp.gate_proj.weight": (inner, hidden),
+        "mlp.up_proj.weight": (inner, hidden),
+        "mlp.down_proj.weight": (hidden, inner),
+        "post_attention_layernorm.weight": (hidden,),
     }
-    shapes = {f"layers.0.{name}.weight": shape for name, shape in layer.items()} | {"fc.weight": (hidden, 2 * hidden)}
-    return shapes if config.get("bias") is False else shapes | {"fc.bias": (hidden,)}
 
 
 def _read_config(path: Path) -> dict:

@@ -170,6 +170,8 @@ class Drafter(ABC):
     """Drafts below the root of a text that grows cycle by cycle: `landscape`, expands, `landscape.close`, then `commit`."""
 
     name: str
+    taps: tuple[int, ...] = ()
+    """The target layers whose entering hidden states it reads; none: the final features."""
 
     @abstractmethod
     def begin(self, cache, capacity: int) -> None:
@@ -177,7 +179,7 @@ class Drafter(ABC):
 
     @abstractmethod
     def commit(self, features: Tensor, tokens: Sequence[int]) -> None:
-        """The text has grown: the target's features [k, H] at k positions, and the token that follows each of them."""
+        """The text has grown: what it reads of the target at k positions (`TargetPass.read`), and the token that follows each."""
 
     @abstractmethod
     def landscape(self, root_token: int) -> DraftedLandscape:
@@ -214,15 +216,16 @@ class HeadDrafter(Drafter):
     """
 
     def __init__(self, head: Head, top_k: int = 10, name: str = "head"):
-        self.head, self.top_k, self.name = head, top_k, name
+        self.head, self.top_k, self.name, self.taps = head, top_k, name, head.taps
         self._cache, self._waiting = None, None
 
     def begin(self, cache, capacity: int) -> None:
         self._cache, self._waiting = self.head.new_cache(capacity), None
 
     def commit(self, features: Tensor, tokens: Sequence[int]) -> None:
-        before, earlier = self._waiting or (features[:0], [])
-        self._waiting = (torch.cat([before, features]), [*earlier, *tokens])
+        states = self.head.fuse(features)
+        before, earlier = self._waiting or (states[:0], [])
+        self._waiting = (torch.cat([before, states]), [*earlier, *tokens])
 
     def landscape(self, root_token: int) -> DraftedLandscape:
         return DraftedLandscape(root_token, HeadTreePass(self.head, self._cache, self.top_k, self._take))
@@ -235,7 +238,7 @@ class HeadDrafter(Drafter):
 class HeadTreePass:
     """Frontier passes of a head. Row i of a pass reads (its token, its parent's guess); the root's row is the prefix pass's last.
 
-    `take` hands over the features [k, H] and the tokens after them that the text has gained since the last prefix pass.
+    `take` hands over the states [k, H] and the tokens after them that the text has gained since the last prefix pass.
     """
 
     def __init__(self, head: Head, cache, top_k: int, take: Callable[[], tuple[Tensor, list[int]]]):
@@ -249,8 +252,8 @@ class HeadTreePass:
         return Scored(found.tokens.numpy(), found.confidences.numpy())
 
     def _prefix(self) -> Tensor:
-        features, tokens = self._take()
-        self._guesses = self._head.forward(tokens, features, cache=self._cache)[-1:]
+        states, tokens = self._take()
+        self._guesses = self._head.forward(tokens, states, cache=self._cache)[-1:]
         self._start = self._cache.length
         return self._guesses
 

@@ -103,8 +103,8 @@ class Reader:
         capacity = len(prompt) + grow + rows
         self.cache = target.new_cache(capacity)
         drafter.begin(self.cache, capacity)
-        out = target.forward(self.tokens, cache=self.cache)
-        self.first_logits, self._features = out.logits[-1], out.features
+        out = target.forward(self.tokens, cache=self.cache, taps=drafter.taps)
+        self.first_logits, self._features = out.logits[-1], out.read
 
     @property
     def root(self) -> int:
@@ -123,12 +123,13 @@ class Reader:
         """One target pass over root and tree: position = prefix + depth, tree mask, whole prefix visible."""
         start = self.cache.length
         mask = torch.from_numpy(tree.mask())
-        return self.target.forward(tree.tokens.tolist(), mask=mask, position_ids=tree.position_ids() + start, cache=self.cache)
+        positions = tree.position_ids() + start
+        return self.target.forward(tree.tokens.tolist(), mask, positions, self.cache, taps=self.drafter.taps)
 
     def commit(self, features: Tensor, accepted: Sequence[int], tokens: Sequence[int]) -> None:
         """Keep the cache rows of root and accepted nodes, drop the rest; `tokens` are the accepted ones and the bonus.
 
-        `features` [n, H] and `accepted` (node indices, root not among them) are those of the verified tree.
+        `features` [n, W] (`TargetPass.read`) and `accepted` (node indices, root not among them) are those of the verified tree.
         """
         rows = [0, *accepted]
         self.cache.keep(len(self.tokens) - 1, rows)
@@ -137,8 +138,8 @@ class Reader:
     def extend(self, tokens: Sequence[int]) -> None:
         """Read tokens that are known to come next (a text generated before), the last of them becoming the root."""
         if tokens:
-            out = self.target.forward([self.root, *tokens[:-1]], cache=self.cache)
-            self._grow(out.features, tokens)
+            out = self.target.forward([self.root, *tokens[:-1]], cache=self.cache, taps=self.drafter.taps)
+            self._grow(out.read, tokens)
 
     def _grow(self, features: Tensor, tokens: Sequence[int]) -> None:
         self.tokens += tokens
@@ -230,7 +231,7 @@ class Generation:
         out = reader.verify(tree)
         answered = perf_counter()
         verdicts = self._verdicts(tree, drafts, out.logits)
-        tokens = self._commit(reader, tree, drafts, verdicts, out.features)
+        tokens = self._commit(reader, tree, drafts, verdicts, out.read)
         known = self._known(landscape, tree, out.logits)
         seconds = {"draft": drafted - start, "verify": answered - asked}
         seconds["rest"] = perf_counter() - start - sum(seconds.values())

@@ -1,8 +1,8 @@
-"""The EAGLE-1/2 draft head: one Llama layer that predicts the target's next feature.
+"""A draft head, EAGLE-1/2 or EAGLE-3: one decoder layer that continues the target's features.
 
-Row i of a pass reads the embedding of token i + 1 and the feature of position i, and answers with a guess of the
-feature of position i + 1; the target's own lm_head turns the guess into a distribution over token i + 2.
-Source: arXiv 2401.15077, section 4.1. Symbols: n rows, H hidden, V vocabulary, D draft vocabulary.
+Row i of a pass reads the embedding of token i + 1 and the state of position i (the target's feature, or what the head said
+before), and answers with a guess of the state of position i + 1; an lm_head turns the guess into a distribution over token i + 2.
+Source: arXiv 2401.15077, section 4.1; arXiv 2503.01840, section 3.1. Symbols: n rows, H hidden, V vocabulary, D draft vocabulary.
 """
 
 from pathlib import Path
@@ -13,8 +13,9 @@ from torch import Tensor
 
 from eagle_viz.engine.cache import KeyValueCache
 from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError, check_head, draft_tokens, read_head, write_head
+from eagle_viz.engine.layers import Eagle3Layer, EagleLayer, HeadLayer
 from eagle_viz.engine.linear import Linear
-from eagle_viz.engine.llama import Block, LlamaShape, additive_mask, rotary_table
+from eagle_viz.engine.llama import LlamaShape, additive_mask, rotary_table
 from eagle_viz.engine.target import Target
 
 
@@ -26,11 +27,11 @@ class Candidates(NamedTuple):
 
 
 class Head:
-    """A frozen draft head for one target.
+    """A frozen draft head of either kind for one target; `taps` are the target layers whose entering hidden states it reads.
 
     >>> head = Head.load("models/smollm2-135m-eagle", target)                        # doctest: +SKIP
     >>> cache = head.new_cache(512)
-    >>> guesses = head.forward(tokens[1:] + [root], features, cache=cache)           # a prompt's pass, [n, H]
+    >>> guesses = head.forward(tokens[1:] + [root], head.fuse(features), cache=cache)  # a prompt's pass, [n, H]
     >>> head.candidates(guesses[-1:], count=10, depths=[1]).confidences.shape        # the root's children
     torch.Size([1, 10])
     """
@@ -39,15 +40,13 @@ class Head:
         check_head(checkpoint, target.hidden, target.vocabulary)
         self.checkpoint, self.dtype = checkpoint, dtype or target.dtype
         self.shape = head_shape(checkpoint)
-        tensors = checkpoint.tensors
-        bias = tensors["fc.bias"].to(self.dtype) if "fc.bias" in tensors else None
-        self._fc = Linear(tensors["fc.weight"].to(self.dtype), bias)
-        layer = {k.removeprefix("layers.0."): w for k, w in tensors.items() if k.startswith("layers.0.")}
-        self._block = Block(self.shape, layer, self.dtype)
+        self._layer = _head_layer(checkpoint, self.shape, target, self.dtype)
+        self.taps = self._layer.taps
         self._cos, self._sin = rotary_table(self.shape)
         self._embeddings = target.embeddings
         self.draft_tokens = draft_tokens(checkpoint, target.vocabulary)
-        self._lm_head = _draft_lm_head(checkpoint, target, self.draft_tokens)
+        lm_head = self._layer.lm_head(target.lm_head_weight[self.draft_tokens].float())
+        self._lm_head = _draft_lm_head(checkpoint, lm_head)
         self._temperatures = torch.tensor(checkpoint.temperatures)
 
     @classmethod
@@ -70,11 +69,16 @@ class Head:
         return KeyValueCache(1, 1, self.shape.kv_heads, capacity, self.shape.head_size, self.dtype)
 
     @torch.inference_mode()
-    def forward(self, tokens, features: Tensor, mask: Tensor | None = None, position_ids=None, cache=None) -> Tensor:
-        """Guessed next features [n, H] for n new rows behind everything in `cache`.
+    def fuse(self, features: Tensor) -> Tensor:
+        """States [n, H] of committed text from what the target's passes give at `taps` (`TargetPass.read`), [n, W]."""
+        return self._layer.fuse(features)
 
-        tokens        n token ids, of the position *after* each feature.
-        features      [n, H], the target's, or this head's own guesses further down a tree.
+    @torch.inference_mode()
+    def forward(self, tokens, states: Tensor, mask: Tensor | None = None, position_ids=None, cache=None) -> Tensor:
+        """Guessed next states [n, H] for n new rows behind everything in `cache`.
+
+        tokens        n token ids, of the position *after* each state.
+        states        [n, H], the target's features through `fuse`, or this head's own guesses further down a tree.
         mask          bool [n, w]: which of the last w rows (cached and new) each row sees; earlier ones are all
                       visible. None: a chain.
         position_ids  [n], None: counting on from the cache's length. Of a tree node: committed rows - 1 + depth.
@@ -85,12 +89,11 @@ class Head:
         if position_ids is None:
             position_ids = torch.arange(cache.length, cache.length + len(tokens))
         positions = torch.as_tensor(position_ids, dtype=torch.long)
-        x = torch.cat([self._embeddings[tokens], features.to(self._embeddings.dtype)], dim=-1).to(self.dtype)
         rotary = tuple(t[positions].to(self.dtype)[None, :, None] for t in (self._cos, self._sin))
         added = additive_mask(mask, len(tokens), cache.length + len(tokens), self.dtype)
-        out = self._block(self._fc(x)[None], rotary, added, cache, 0)
+        out = self._layer(self._embeddings[tokens].to(self.dtype), states.to(self.dtype), rotary, added, cache)
         cache.advance(len(tokens))
-        return out[0]
+        return out
 
     @torch.inference_mode()
     def probabilities(self, guesses: Tensor, depths) -> Tensor:
@@ -100,7 +103,7 @@ class Head:
         """
         index = (torch.as_tensor(depths) - 1).clamp(0, len(self._temperatures) - 1)
         # float32 always: bfloat16 logits would tie neighbouring candidates and move confidences by several per cent.
-        logits = self._lm_head(guesses.float()) / self._temperatures[index][:, None]
+        logits = self._lm_head(self._layer.readable(guesses).float()) / self._temperatures[index][:, None]
         return logits.softmax(-1)[:, : len(self.draft_tokens)]
 
     def candidates(self, guesses: Tensor, count: int, depths) -> Candidates:
@@ -119,7 +122,7 @@ def head_shape(checkpoint: HeadCheckpoint) -> LlamaShape:
     """The shape of a head's one decoder layer, from its config.json."""
     from transformers import LlamaConfig
 
-    fields = {k: v for k, v in checkpoint.config.items() if k not in ("bias", "eagle_viz", "architectures")}
+    fields = {k: v for k, v in checkpoint.config.items() if k not in ("bias", "eagle_viz", "architectures", "draft_vocab_size")}
     try:
         return LlamaShape.of(LlamaConfig(**fields))
     except (TypeError, ValueError, KeyError) as error:
@@ -171,11 +174,50 @@ def random_checkpoint(target: Target, vocabulary: Tensor, seed: int) -> HeadChec
     return HeadCheckpoint(config, tensors, "random head")
 
 
-def _draft_lm_head(checkpoint: HeadCheckpoint, target: Target, tokens: Tensor) -> Linear:
-    """The target's lm_head cut to the draft vocabulary, with one more row for all other tokens if the head has one."""
-    weight = target.lm_head_weight[tokens].float()
+def random_eagle3_checkpoint(target: Target, vocabulary: Tensor, seed: int) -> HeadCheckpoint:
+    """An untrained EAGLE-3 head whose draft vocabulary is these target ids [D], ascending."""
+    base = random_checkpoint(target, vocabulary, seed)
+    hidden, generator = target.hidden, torch.Generator().manual_seed(seed)
+    config = {k: v for k, v in base.config.items() if k != "bias"}
+    config |= {"architectures": ["LlamaForCausalLMEagle3"], "draft_vocab_size": len(vocabulary)}
+    layer = {k.replace("layers.0.", "midlayer."): t for k, t in base.tensors.items() if k.startswith("layers.0.")}
+    wide = {f"midlayer.self_attn.{name}_proj.weight" for name in "qkv"}
+
+    def matrix(rows: int, columns: int) -> Tensor:
+        return torch.randn(rows, columns, generator=generator) / columns**0.5
+
+    tensors = {k: matrix(len(t), 2 * hidden) if k in wide else t for k, t in layer.items()}
+    tensors |= {f"midlayer.{name}.weight": torch.ones(hidden) for name in ("input_layernorm", "hidden_norm")}
+    tensors |= {"fc.weight": matrix(hidden, 3 * hidden), "norm.weight": torch.ones(hidden)}
+    tensors |= {"lm_head.weight": matrix(len(vocabulary), hidden)}
+    tensors |= {key: base.tensors[key] for key in ("other.weight", "other.bias", "d2t", "t2d")}
+    return HeadCheckpoint(config, tensors, "random EAGLE-3 head")
+
+
+def eagle3_taps(layers: int) -> tuple[int, ...]:
+    """The layers, of so many, whose entering hidden states an EAGLE-3 head reads: 2, the middle one, and the last but two.
+
+    Raises HeadError for a target of too few layers. Of 30 layers:
+
+    >>> eagle3_taps(30)
+    (2, 15, 27)
+    """
+    taps = tuple(sorted({2, layers // 2, layers - 3}))
+    if len(taps) < 3 or taps[0] < 0 or taps[-1] >= layers:
+        raise HeadError(f"an EAGLE-3 head reads three different layers of its target, this one has {layers} layers in all")
+    return taps
+
+
+def _head_layer(checkpoint: HeadCheckpoint, shape: LlamaShape, target: Target, dtype: torch.dtype) -> HeadLayer:
+    if not checkpoint.is_eagle3:
+        return EagleLayer(shape, checkpoint.tensors, dtype)
+    return Eagle3Layer(shape, checkpoint.tensors, dtype, eagle3_taps(target.config.num_hidden_layers))
+
+
+def _draft_lm_head(checkpoint: HeadCheckpoint, weight: Tensor) -> Linear:
+    """The lm_head [D, H] with one more row for all tokens outside the draft vocabulary if the head has one."""
     if "other.weight" not in checkpoint.tensors:
         return Linear(weight)
-    bias = torch.zeros(len(tokens) + 1)
+    bias = torch.zeros(len(weight) + 1)
     bias[-1] = checkpoint.tensors["other.bias"].float()[0]
     return Linear(torch.cat([weight, checkpoint.tensors["other.weight"].float()]), bias)

@@ -105,13 +105,15 @@ class Block:
     """One decoder layer; RMSNorm weights are folded into the matrices that follow them.
 
     `weights` holds the layer's tensors under Hugging Face's names without their prefix. A missing
-    `input_layernorm.weight` means that the layer has no input norm (an EAGLE-1/2 head).
+    `input_layernorm.weight` means that the layer has no input norm (an EAGLE-1/2 head); with `hidden_norm.weight` beside it the
+    attention reads 2H columns, handed in already normed (an EAGLE-3 head).
     """
 
     def __init__(self, shape: LlamaShape, weights: dict[str, Tensor], dtype: torch.dtype):
         self.shape = shape
         self.has_input_norm = "input_layernorm.weight" in weights
-        before = weights["input_layernorm.weight"].float() if self.has_input_norm else torch.ones(shape.hidden)
+        norms = [weights[f"{n}.weight"].float() for n in ("input_layernorm", "hidden_norm") if f"{n}.weight" in weights]
+        before = torch.cat(norms) if norms else torch.ones(shape.hidden)
         between = weights["post_attention_layernorm.weight"].float()
         qkv = torch.cat([weights[f"self_attn.{name}_proj.weight"].float() for name in "qkv"])
         self.qkv = Linear((qkv * before).to(dtype))
@@ -123,15 +125,22 @@ class Block:
     def _normed(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, (self.shape.hidden,), eps=self.shape.norm_eps)
 
-    def __call__(self, x: Tensor, rotary: tuple[Tensor, Tensor], mask: Tensor | None, cache, layer: int) -> Tensor:
-        """[B, n, H] -> [B, n, H]; writes this layer's keys and values into `cache`."""
-        x = self.out.plus(self._attention(x, rotary, mask, cache, layer), x)
+    def __call__(
+        self, x: Tensor, rotary: tuple[Tensor, Tensor], mask: Tensor | None, cache, layer: int, read: Tensor | None = None
+    ) -> Tensor:
+        """[B, n, H] -> [B, n, H]; writes this layer's keys and values into `cache`.
+
+        `read` [B, n, columns] is what attention reads where that is not `x` through its norm; norms without their weights applied.
+        """
+        if read is None:
+            read = self._normed(x) if self.has_input_norm else x
+        x = self.out.plus(self._attention(read, rotary, mask, cache, layer), x)
         h = self._normed(x)
         return self.down.plus(self.up.times(h, self.gate.swish(h)), x)
 
     def _attention(self, x: Tensor, rotary, mask, cache, layer: int) -> Tensor:
         heads, kv = self.shape.heads, self.shape.kv_heads
-        qkv = self.qkv(self._normed(x) if self.has_input_norm else x)
+        qkv = self.qkv(x)
         qkv = qkv.view(*x.shape[:2], heads + 2 * kv, self.shape.head_size)
         turned = rotate(qkv[:, :, : heads + kv], *rotary).transpose(1, 2)
         k, v = cache.append(layer, turned[:, heads:], qkv[:, :, heads + kv :].transpose(1, 2))

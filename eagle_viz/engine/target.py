@@ -22,6 +22,11 @@ class TargetPass(NamedTuple):
     features: Tensor
     taps: list[Tensor]
 
+    @property
+    def read(self) -> Tensor:
+        """What a drafter reads of the pass: the tapped hidden states side by side, [n, taps * H], or the features if none were."""
+        return torch.cat(self.taps, dim=-1) if self.taps else self.features
+
 
 class TransformersCache:
     """A Hugging Face cache with the few verbs this package needs."""

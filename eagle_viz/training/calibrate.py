@@ -29,7 +29,7 @@ TEMPERATURES = (0.0, 0.7, 1.0)
 
 @dataclass(frozen=True)
 class Unseen:
-    """Answers that the head was not trained on, with the target's features at their tokens."""
+    """Answers that the head was not trained on, with what it reads of the target at their tokens (see `FeatureStore`)."""
 
     corpus: Corpus
     features: Tensor
@@ -46,14 +46,14 @@ class HeldOut:
     truth: Tensor
 
 
-def unseen_answers(target: Target, limit: int = 160, seed: int = 7) -> Unseen:
+def unseen_answers(target: Target, taps: tuple[int, ...] = (), limit: int = 160, seed: int = 7) -> Unseen:
     """Answers of at most `limit` tokens to the prompts of `unseen.py` at three temperatures."""
     prompts = [target.encode_chat(p) for p in PROMPTS for _ in TEMPERATURES]
     temperatures = list(TEMPERATURES) * len(PROMPTS)
     answers = sample_batch(target, prompts, temperatures, limit, seed)
     triples = zip(prompts, answers, temperatures, strict=True)
     corpus = Corpus.of([Answer(tuple(p), tuple(a), t) for p, a, t in triples])
-    return Unseen(corpus, corpus_features(target, corpus))
+    return Unseen(corpus, corpus_features(target, corpus, taps=taps))
 
 
 @torch.no_grad()

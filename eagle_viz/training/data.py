@@ -17,8 +17,8 @@ class Batch:
     """B sequences of up to L tokens; row i guesses feature i + 1.
 
     embedded  [B, L, H] embedding of token i + 1
-    features  [B, L, H] the target's
-    wanted    [N, H] features to be guessed by the rows that count
+    features  [B, L, F] what the head reads of the target: its feature (F = H), or the tapped hidden states (F = 3H)
+    wanted    [N, H] the target's features at the places that the rows that count guess
     rows      [N] where those rows lie in a flattened [B * L]: from the last prompt token to the last but one
     """
 
@@ -41,7 +41,7 @@ def batch_order(sizes: np.ndarray, batch: int, seed: int, epoch: int) -> list[np
 
 
 def make_batch(target: Target, corpus: Corpus, features: Tensor, answers) -> Batch:
-    """The batch of these answer numbers; `features` is the corpus's whole feature tensor [tokens, H]."""
+    """The batch of these answer numbers; `features` is the corpus's whole feature tensor [tokens, W] (see `FeatureStore`)."""
     starts, ends = corpus.starts[answers], corpus.starts[np.asarray(answers) + 1]
     width = int((ends - starts).max())
     tokens = torch.zeros(len(answers), width, dtype=torch.long)
@@ -53,4 +53,5 @@ def make_batch(target: Target, corpus: Corpus, features: Tensor, answers) -> Bat
         padded[row, : len(ids)] = features[start:end]
         rows.append(torch.arange(int(corpus.prompt_sizes[index]) - 1, len(ids) - 1) + row * width)
     rows = torch.cat(rows)
-    return Batch(target.embeddings[tokens], padded, padded.flatten(0, 1)[rows + 1], rows)
+    tapped, final = padded[..., : -target.hidden], padded[..., -target.hidden :]
+    return Batch(target.embeddings[tokens], tapped if tapped.shape[-1] else final, final.flatten(0, 1)[rows + 1], rows)

@@ -29,17 +29,19 @@ class _NoCache:
 
 @dataclass(frozen=True)
 class FeatureStore:
-    """Features [tokens, H] of a corpus in bfloat16, row by row beside `Corpus.tokens`."""
+    """Features [tokens, W] of a corpus in bfloat16, row by row beside `Corpus.tokens`.
+
+    A row holds the hidden states entering the tapped layers, H each, and last the final feature: W = (taps + 1) * H.
+    """
 
     path: Path
     tokens: int
-    hidden: int
+    width: int
 
     def open(self) -> Tensor:
-        """All features as a tensor [tokens, H] that lies in the file."""
-        return torch.from_file(str(self.path), shared=False, size=self.tokens * self.hidden, dtype=torch.bfloat16).view(
-            self.tokens, self.hidden
-        )
+        """All features as a tensor [tokens, W] that lies in the file."""
+        flat = torch.from_file(str(self.path), shared=False, size=self.tokens * self.width, dtype=torch.bfloat16)
+        return flat.view(self.tokens, self.width)
 
 
 def length_batches(corpus: Corpus, budget: int) -> list[list[int]]:
@@ -56,44 +58,51 @@ def length_batches(corpus: Corpus, budget: int) -> list[list[int]]:
 
 
 @torch.inference_mode()
-def features_of(body: Llama, sequences: list[np.ndarray]) -> list[Tensor]:
-    """Features [length, H] of each sequence, computed side by side with padding at the end."""
+def features_of(body: Llama, sequences: list[np.ndarray], taps: tuple[int, ...] = ()) -> list[Tensor]:
+    """Tapped hidden states and the feature, [length, W], of each sequence; computed side by side with padding at the end."""
     width = max(map(len, sequences))
     tokens = torch.zeros(len(sequences), width, dtype=torch.long)
     for row, ids in enumerate(sequences):
         tokens[row, : len(ids)] = torch.from_numpy(ids.astype(np.int64))
     positions = torch.arange(width).expand(len(sequences), -1)
-    features, _ = body.forward(tokens, None, positions, _NoCache())
-    return [f[: len(ids)] for f, ids in zip(features, sequences, strict=True)]
+    features, tapped = body.forward(tokens, None, positions, _NoCache(), taps)
+    rows = torch.cat([*tapped, features], dim=-1)
+    return [f[: len(ids)] for f, ids in zip(rows, sequences, strict=True)]
 
 
-def corpus_features(target: Target, corpus: Corpus, budget: int = 4096) -> Tensor:
-    """The features of a small corpus in memory, [tokens, H] bfloat16."""
-    out = torch.empty(len(corpus.tokens), target.hidden, dtype=torch.bfloat16)
+def corpus_features(target: Target, corpus: Corpus, budget: int = 4096, taps: tuple[int, ...] = ()) -> Tensor:
+    """The features of a small corpus in memory, [tokens, W] bfloat16."""
+    out = torch.empty(len(corpus.tokens), (len(taps) + 1) * target.hidden, dtype=torch.bfloat16)
     for batch in length_batches(corpus, budget):
-        rows = features_of(target.body, [corpus.sequence(i) for i in batch])
+        rows = features_of(target.body, [corpus.sequence(i) for i in batch], taps)
         for index, features in zip(batch, rows, strict=True):
             out[corpus.starts[index] : corpus.starts[index + 1]] = features
     return out
 
 
 def compute_features(
-    target: Target, corpus: Corpus, path: Path, progress: Callable[[str, float], None], budget: int = 8192
+    target: Target,
+    corpus: Corpus,
+    path: Path,
+    progress: Callable[[str, float], None],
+    budget: int = 8192,
+    taps: tuple[int, ...] = (),
 ) -> FeatureStore:
-    """Write the features of a whole corpus to `path`; a finished file of the same corpus is used as it is."""
+    """Write the features of a whole corpus to `path`; a finished file of the same corpus and taps is used as it is."""
     if not isinstance(target.body, Llama):
         raise ValueError("features need a plain Llama target; other architectures are not covered yet")
-    store = FeatureStore(path, len(corpus.tokens), target.hidden)
+    store = FeatureStore(path, len(corpus.tokens), (len(taps) + 1) * target.hidden)
     done = path.with_suffix(".json")
-    stamp = {"tokens": store.tokens, "hidden": store.hidden, "corpus": corpus.digest, "target": target.digest}
+    stamp = {"tokens": store.tokens, "hidden": target.hidden, "corpus": corpus.digest, "target": target.digest}
+    stamp |= {"taps": list(taps)} if taps else {}
     if done.exists() and json.loads(done.read_text()) == stamp:
         return store
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".partial")
-    out = np.memmap(partial, dtype=np.uint16, mode="w+", shape=(store.tokens, store.hidden))
+    out = np.memmap(partial, dtype=np.uint16, mode="w+", shape=(store.tokens, store.width))
     batches = length_batches(corpus, budget)
     for number, batch in enumerate(batches):
-        rows = features_of(target.body, [corpus.sequence(i) for i in batch])
+        rows = features_of(target.body, [corpus.sequence(i) for i in batch], taps)
         for index, features in zip(batch, rows, strict=True):
             bits = features.to(torch.bfloat16).contiguous().view(torch.uint16).numpy()
             out[corpus.starts[index] : corpus.starts[index + 1]] = bits

@@ -1,6 +1,6 @@
-"""Losses of the draft head: distance to the true feature, and cross-entropy to the target's distribution.
+"""Losses of the draft head: distance to the true feature, cross-entropy to the target's distribution, and lost acceptance.
 
-Symbols: N rows, H hidden, D draft vocabulary.
+Symbols: N rows, H hidden, D draft vocabulary, p the target's distribution, q the head's.
 """
 
 import torch
@@ -16,27 +16,51 @@ def teacher_probabilities(features: Tensor, lm_head: Tensor) -> Tensor:
     return torch.cat(parts)
 
 
-class _SoftCrossEntropy(torch.autograd.Function):
-    """Computes the gradient while the logits of a chunk are at hand, so that no [N, D] tensor is kept for later."""
+class _DraftLoss(torch.autograd.Function):
+    """Computes the gradients while the logits of a chunk are at hand, so that no [N, D] tensor is kept for later."""
 
     @staticmethod
-    def forward(ctx, guesses: Tensor, teacher: Tensor, lm_head: Tensor) -> Tensor:
+    def forward(ctx, guesses: Tensor, teacher: Tensor, lm_head: Tensor, sharpness: float) -> Tensor:
         total, gradient = torch.zeros(()), torch.empty_like(guesses)
+        for_head = torch.zeros(lm_head.shape) if ctx.needs_input_grad[2] else None
         for start in range(0, len(guesses), _CHUNK):
             rows = slice(start, start + _CHUNK)
-            wanted = teacher[rows].float()
-            log_p = F.linear(guesses[rows].to(lm_head.dtype), lm_head).float().log_softmax(-1)
-            total -= torch.dot(wanted.flatten(), log_p.flatten())
-            gradient[rows] = log_p.exp_().sub_(wanted).to(lm_head.dtype) @ lm_head
-        ctx.save_for_backward(gradient.div_(len(guesses)))
+            read = guesses[rows].to(lm_head.dtype)
+            loss, by_logit = _chunk(F.linear(read, lm_head).float(), teacher[rows].float(), sharpness)
+            by_logit = by_logit.to(lm_head.dtype)
+            total, gradient[rows] = total + loss, by_logit @ lm_head
+            if for_head is not None:
+                for_head += by_logit.T @ read
+        for_head = for_head if for_head is None else for_head.div_(len(guesses)).to(lm_head.dtype)
+        ctx.save_for_backward(gradient.div_(len(guesses)), for_head)
         return total / len(guesses)
 
     @staticmethod
     def backward(ctx, upstream: Tensor):
-        (gradient,) = ctx.saved_tensors
-        return gradient * upstream, None, None
+        gradient, for_head = ctx.saved_tensors
+        return gradient * upstream, None, None if for_head is None else for_head * upstream, None
 
 
-def soft_cross_entropy(guesses: Tensor, teacher: Tensor, lm_head: Tensor) -> Tensor:
-    """Mean cross-entropy of the head's distribution against `teacher` [N, D], through the frozen lm_head [D, H]."""
-    return _SoftCrossEntropy.apply(guesses, teacher, lm_head)
+def _chunk(logits: Tensor, wanted: Tensor, sharpness: float) -> tuple[Tensor, Tensor]:
+    """Summed loss and its gradient by the logits [n, D]; a row's share of cross-entropy is exp(-sharpness * acceptance)."""
+    log_q = logits.log_softmax(-1)
+    q = log_q.exp()
+    entropy = -(wanted * log_q).sum(-1)
+    if not sharpness:
+        return entropy.sum(), q - wanted
+    accepted = torch.minimum(q, wanted).sum(-1)
+    share = torch.exp(-sharpness * accepted)
+    below = (q < wanted).float()
+    rise = q * (below - (q * below).sum(-1, keepdim=True))
+    loss = share * entropy + (1 - share) * (1 - accepted)
+    return loss.sum(), share[:, None] * (q - wanted) - (1 - share)[:, None] * rise
+
+
+def draft_loss(guesses: Tensor, teacher: Tensor, lm_head: Tensor, sharpness: float = 0.0) -> Tensor:
+    """Mean loss of the head's distribution q against `teacher` p, [N, D], through lm_head [D, H] from what it reads, [N, H].
+
+    With `sharpness` 0: soft cross-entropy. Above it each row mixes cross-entropy with lost acceptance 1 - sum(min(p, q)), the
+    share of the former falling with the acceptance that the row has already: exp(-sharpness * sum(min(p, q))), held constant
+    in the gradient (arXiv 2602.23881). At p = (1/2, 1/2), q = (3/4, 1/4) the acceptance is 3/4.
+    """
+    return _DraftLoss.apply(guesses, teacher, lm_head, sharpness)

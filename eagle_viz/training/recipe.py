@@ -10,6 +10,7 @@ from eagle_viz.engine.target import Target
 from eagle_viz.training.calibrate import calibrate, calibration_error, unseen_answers
 from eagle_viz.training.corpus import Corpus, CorpusPlan, build_corpus
 from eagle_viz.training.features import compute_features
+from eagle_viz.training.kinds import KINDS
 from eagle_viz.training.train import Trainer, TrainPlan, check_corpus, train
 
 Progress = Callable[[str, float], None]
@@ -27,7 +28,8 @@ def train_head(
 ) -> HeadCheckpoint:
     """Train a head for the target in folder `target` and write it to the folder `out`; stopped runs go on where they were.
 
-    `work` keeps the sampled corpus, the features (1.2 KB a token) and the training state. `corpus` names a corpus file
+    `work` keeps the sampled corpus, the features (1.2 KB a token for EAGLE-1/2, 4.6 KB for EAGLE-3) and the training state.
+    `corpus` names a corpus file
     to be used instead of sampling a new one, `start` the folder of a head to go on from. `progress(text, fraction)` is called
     at every stage. Raises ValueError for a target or corpus that cannot be used, and for a `work` folder that holds another
     training.
@@ -38,12 +40,13 @@ def train_head(
         check_head(first, loaded.hidden, loaded.vocabulary)
     answers = Corpus.load(Path(corpus)) if corpus else build_corpus(loaded, corpus_plan or CorpusPlan(), work / "corpus", progress)
     check_corpus(answers, plan, loaded)
-    features = compute_features(loaded, answers, work / "features.bin", progress).open()
+    taps = KINDS[plan.kind].taps(loaded)
+    features = compute_features(loaded, answers, work / "features.bin", progress, taps=taps).open()
     trainer = Trainer(loaded, answers, features, plan, work / "state", first)
     trainer.resume()
     train(trainer, progress, publish=Path(out))
     progress("calibrating", 1.0)
-    unseen = unseen_answers(loaded)
+    unseen = unseen_answers(loaded, taps)
     head = calibrate(trainer, unseen)
     before, after = (calibration_error(trainer, unseen, one)["all"] for one in (trainer.checkpoint(), head))
     progress(f"calibrated: ECE {before:.4f} before and {after:.4f} after, on answers that the fit has not seen", 1.0)

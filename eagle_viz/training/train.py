@@ -1,7 +1,7 @@
-"""Training a draft head: seeded, resumable, one function.
+"""Training a draft head of either kind: seeded, resumable, one function.
 
-Loss: SmoothL1 to the next feature plus soft cross-entropy through the frozen lm_head, summed over unrolled steps with
-weight `step_weight ** i`. Matrices are optimised by Muon, vectors by AdamW; both follow one warm-up and cosine.
+The kind's loss (see `kinds`), summed over unrolled steps with weight `step_weight ** i`. The layer's matrices are optimised by
+Muon, vectors and an lm_head of the head's own by AdamW; both follow one warm-up and cosine.
 """
 
 import json
@@ -20,30 +20,31 @@ import torch.nn.functional as F
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint, check_head, tensor_digest, write_head
-from eagle_viz.engine.head import head_shape, random_checkpoint
+from eagle_viz.engine.checkpoint import HeadCheckpoint, tensor_digest, write_head
 from eagle_viz.engine.target import Target
 from eagle_viz.training.corpus import Corpus
 from eagle_viz.training.data import Batch, batch_order, make_batch
 from eagle_viz.training.features import draft_vocabulary
-from eagle_viz.training.losses import soft_cross_entropy, teacher_probabilities
-from eagle_viz.training.unrolled import UnrolledHead, Weights
+from eagle_viz.training.kinds import KINDS
+from eagle_viz.training.losses import teacher_probabilities
+from eagle_viz.training.unrolled import Reading, UnrolledHead, Weights
 
 Report = Callable[[str, float], None]
-_FROZEN = ("other.weight", "other.bias", "d2t", "t2d")  # the first two are fitted afterwards, see calibration.py
-_SILENT = ("layers.0.self_attn.o_proj.weight", "layers.0.mlp.down_proj.weight")
 
 
 @dataclass(frozen=True)
 class TrainPlan:
     """Everything that decides the trained weights, besides the corpus and the target.
 
+    `kind` of head: "eagle" (EAGLE-1/2) or "eagle3". `acceptance_sharpness` above 0 trains for acceptance where the head is good
+    already (see `losses.draft_loss`); `feature_weight` is EAGLE-1/2's alone.
     `steps` optimiser steps of `batch` answers, worked on in `shards` parallel parts; `unroll` steps of the head's own
     guesses, after the first `single` steps with one: half the cost while the head learns the basics. `held_out` answers,
     evenly spread over the corpus from answer `held_out_from` on, are never trained on. A run that starts from another run's head
     should hold out what that one has not seen: its agreement is too good otherwise.
     """
 
+    kind: str = "eagle"
     steps: int = 2000
     batch: int = 16
     shards: int = 2
@@ -51,6 +52,7 @@ class TrainPlan:
     single: int = 400
     step_weight: float = 0.8
     feature_weight: float = 0.3
+    acceptance_sharpness: float = 0.0
     muon_rate: float = 3e-3
     adam_rate: float = 1e-3
     weight_decay: float = 0.1
@@ -65,7 +67,9 @@ class TrainPlan:
         for field in ("steps", "batch", "shards", "unroll", "warmup", "draft_vocabulary", "held_out", "evaluate_every"):
             if getattr(self, field) < 1:
                 raise ValueError(f"{field} must be at least 1, got {getattr(self, field)}")
-        for field in asdict(self):
+        if self.kind not in KINDS:
+            raise ValueError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        for field in asdict(self).keys() - {"kind"}:
             if not 0 <= getattr(self, field) < math.inf:
                 raise ValueError(f"{field} must be a number from 0 on, got {getattr(self, field)}")
         if self.shards > self.batch:
@@ -78,51 +82,6 @@ class TrainPlan:
     def rate(self, step: int) -> float:
         """The share of the full learning rate at `step`: linear warm-up, then a cosine to zero at `steps`."""
         return min(1.0, (step + 1) / self.warmup) * 0.5 * (1 + math.cos(math.pi * min(1.0, step / self.steps)))
-
-
-@dataclass(frozen=True)
-class InputScale:
-    """Mean and inverse deviation of the head's 2H inputs over a sample of the corpus.
-
-    Embeddings are some fifteen times smaller than features; at unit scale the head sees both. The scale is folded into
-    `fc`, so the published format stays as it is.
-    """
-
-    mean: Tensor
-    inverse: Tensor
-
-    def fold(self, weights: Weights) -> Weights:
-        """The same weights for raw inputs: `fc(raw) == fc_unit((raw - mean) * inverse)`; differentiable."""
-        matrix = weights["fc.weight"] * self.inverse
-        return weights | {"fc.weight": matrix, "fc.bias": weights["fc.bias"] - matrix @ self.mean}
-
-    def unfold(self, weights: Weights) -> Weights:
-        """The other way: weights for unit-scaled inputs from those for raw ones."""
-        bias = weights["fc.bias"] + weights["fc.weight"] @ self.mean
-        return weights | {"fc.weight": weights["fc.weight"] / self.inverse, "fc.bias": bias}
-
-
-def linear_start(target: Target, corpus: Corpus, features: Tensor, scale: InputScale, sample: int = 20000) -> Weights:
-    """`fc` as the least-squares guess of the next feature from unit-scaled inputs.
-
-    A random `fc` spends the first tenth of a short training on learning what this closed form knows.
-    """
-    rows = torch.linspace(0, len(features) - 2, min(sample, len(features) - 1)).long()
-    rows = rows[~torch.isin(rows + 1, torch.from_numpy(corpus.starts))]
-    embedded = target.embeddings[torch.from_numpy(corpus.tokens[rows.numpy() + 1].astype(np.int64))]
-    inputs = (torch.cat([embedded.float(), features[rows].float()], dim=-1) - scale.mean) * scale.inverse
-    inputs = torch.cat([inputs, torch.ones(len(inputs), 1)], dim=-1)
-    ridge = 1e-3 * len(inputs) * torch.eye(inputs.shape[1])
-    solution = torch.linalg.solve(inputs.T @ inputs + ridge, inputs.T @ features[rows + 1].float())
-    return {"fc.weight": solution[:-1].T.contiguous(), "fc.bias": solution[-1].clone()}
-
-
-def input_scale(target: Target, corpus: Corpus, features: Tensor, sample: int = 20000) -> InputScale:
-    """Measure the inputs on `sample` evenly spaced tokens."""
-    rows = torch.linspace(0, len(features) - 1, min(sample, len(features))).long()
-    embedded = target.embeddings[torch.from_numpy(corpus.tokens[rows.numpy()].astype(np.int64))]
-    inputs = torch.cat([embedded.float(), features[rows].float()], dim=-1)
-    return InputScale(inputs.mean(0), 1 / inputs.std(0).clamp_min(1e-6))
 
 
 class Trainer:
@@ -144,34 +103,21 @@ class Trainer:
         self.target, self.corpus, self.features, self.plan, self.folder = target, corpus, features, plan, folder
         self.started_from = start
         vocabulary = draft_vocabulary(corpus, target.vocabulary, min(plan.draft_vocabulary, target.vocabulary))
-        self.base = random_checkpoint(target, vocabulary, plan.seed)
-        self.lm_head = target.lm_head_weight[vocabulary].to(torch.bfloat16)
-        self.vocabulary, self._shape = vocabulary, head_shape(self.base)
+        self.kind = KINDS[plan.kind](target, corpus, features, vocabulary, plan)
+        self.vocabulary = vocabulary
         self._pool = ThreadPoolExecutor(plan.shards)
-        self.scale = input_scale(target, corpus, features)
-        first = self._from_head(start) if start else self._start()
-        self.weights: Weights = {k: first[k].clone().requires_grad_() for k in first if k not in _FROZEN}
+        first = self.kind.taken(start) if start else self.kind.start()
+        self.weights: Weights = {k: w.clone().requires_grad_() for k, w in first.items()}
         self.held_out = np.linspace(plan.held_out_from, len(corpus) - 1, plan.held_out).astype(np.int64)
         self.trained_on = np.setdiff1d(np.arange(len(corpus)), self.held_out)
         self.optimizers = _optimizers(self.weights, plan)
         self.step, self.tokens, self.curve = 0, 0, []
         self._orders: dict[int, list[np.ndarray]] = {}
 
-    def _start(self) -> Weights:
-        """Random matrices by seed, `fc` in closed form, and a layer that adds nothing to it yet."""
-        fc = linear_start(self.target, self.corpus, self.features, self.scale)
-        silent = {k: torch.zeros_like(self.base.tensors[k]) for k in _SILENT}
-        return dict(self.base.tensors) | silent | fc
-
-    def _from_head(self, start: HeadCheckpoint) -> Weights:
-        """A trained head's weights; its draft vocabulary and what was fitted after its training are not taken over."""
-        check_head(start, self.target.hidden, self.target.vocabulary)
-        taken = {k: start.tensors[k].float() for k in self.base.tensors if k not in _FROZEN}
-        for key, tensor in taken.items():
-            if tensor.shape != self.base.tensors[key].shape:
-                wanted, found = list(self.base.tensors[key].shape), list(tensor.shape)
-                raise ValueError(f"start: key {key!r} of {start.source} has shape {found}, this training needs {wanted}")
-        return self.scale.unfold(taken)
+    @property
+    def lm_head(self) -> Tensor:
+        """The matrix [D, H] that reads what the head says, bfloat16."""
+        return self.kind.lm_head(self.weights).detach()
 
     def batch(self, step: int) -> list[Batch]:
         """The batch of one optimiser step in `shards` parts: a function of the plan and of `step`."""
@@ -218,26 +164,24 @@ class Trainer:
         return loss.item(), dict(zip(self.weights, gradients, strict=True))
 
     def _loss(self, batch: Batch) -> Tensor:
-        teacher = teacher_probabilities(batch.wanted.to(torch.bfloat16), self.lm_head)
+        teacher = teacher_probabilities(batch.wanted.to(torch.bfloat16), self.kind.teacher_head)
+        lm_head = self.kind.lm_head(self.weights)
         guesses = self.head().guesses(batch.embedded, batch.features, self.plan.depth(self.step))
         total = torch.zeros(())
         for depth, guess in enumerate(guesses):
-            rows = guess.flatten(0, 1)[batch.rows]
-            distance = F.smooth_l1_loss(rows.float(), batch.wanted.float())
-            entropy = soft_cross_entropy(rows, teacher, self.lm_head)
-            total = total + self.plan.step_weight**depth * (self.plan.feature_weight * distance + entropy)
+            step = self.kind.loss(guess.flatten(0, 1)[batch.rows], batch.wanted, teacher, lm_head)
+            total = total + self.plan.step_weight**depth * step
         return total
 
     def head(self) -> UnrolledHead:
         """The head in bfloat16, differentiable in `weights`."""
-        weights = {k: w.to(torch.bfloat16) for k, w in self.scale.fold(self.weights).items()}
-        return UnrolledHead(self._shape, weights)
+        return self.kind.unrolled(self.weights)
 
     def checkpoint(self) -> HeadCheckpoint:
         """The head as it is now, in the published format."""
         with torch.no_grad():
-            tensors = dict(self.base.tensors) | {k: w.detach().clone() for k, w in self.scale.fold(self.weights).items()}
-        return HeadCheckpoint(self.base.config, tensors, "head in training")
+            trained = {k: w.detach().clone() for k, w in self.kind.published(self.weights).items()}
+        return HeadCheckpoint(self.kind.base.config, dict(self.kind.base.tensors) | trained, "head in training")
 
     def save(self) -> None:
         """Keep weights, optimisers and the step in the folder, replacing what was there in one move."""
@@ -278,9 +222,12 @@ class Trainer:
 
 
 def _optimizers(weights: Weights, plan: TrainPlan) -> list[torch.optim.Optimizer]:
-    """One Muon a matrix, and one AdamW for all vectors."""
-    matrices = [w for w in weights.values() if w.dim() == 2]
-    vectors = [w for w in weights.values() if w.dim() != 2]
+    """One Muon a matrix of the layer, and one AdamW for all vectors and the lm_head.
+
+    Muon moves every direction of a matrix alike, which an lm_head of mostly rare tokens is not made for.
+    """
+    matrices = [w for name, w in weights.items() if w.dim() == 2 and name != "lm_head.weight"]
+    vectors = [w for name, w in weights.items() if w.dim() != 2 or name == "lm_head.weight"]
     muons = [torch.optim.Muon([m], plan.muon_rate, plan.weight_decay, adjust_lr_fn="match_rms_adamw") for m in matrices]
     adam = torch.optim.AdamW(vectors, plan.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)
     for optimizer in (*muons, adam):
@@ -320,14 +267,21 @@ def check_corpus(corpus: Corpus, plan: TrainPlan, target: Target) -> None:
 def agreement(trainer: Trainer, steps: int = 4) -> list[float]:
     """Share of held-out rows whose most likely token is the target's argmax (whole vocabulary), for steps 1 .. `steps`."""
     right, total = [0] * steps, 0
-    head = trainer.head()
+    head, lm_head = trainer.head(), trainer.lm_head
     for batch, wanted in trainer.held_out_batches:
         guesses = head.guesses(batch.embedded, batch.features, steps)
         for step, guess in enumerate(guesses):
             rows = guess.flatten(0, 1)[batch.rows]
-            right[step] += int((trainer.vocabulary[F.linear(rows, trainer.lm_head).argmax(-1)] == wanted).sum())
+            right[step] += int((trainer.vocabulary[F.linear(rows, lm_head).argmax(-1)] == wanted).sum())
         total += len(batch.rows)
     return [r / total for r in right]
+
+
+@torch.no_grad()
+def held_out_readings(trainer: Trainer, steps: int = 6) -> list[Reading]:
+    """Attention and state of steps 1 .. `steps` on the first held-out batch: dead attention and growing states show here."""
+    batch, _ = trainer.held_out_batches[0]
+    return trainer.head().readings(batch.embedded, batch.features, batch.rows, steps)
 
 
 def train(trainer: Trainer, report: Report, publish: Path | None = None, stop_at: float = math.inf) -> Trainer:
@@ -351,10 +305,16 @@ def train(trainer: Trainer, report: Report, publish: Path | None = None, stop_at
 
 def _evaluate(trainer: Trainer, loss: float, report: Report, pace: str) -> None:
     shares = agreement(trainer)
-    trainer.curve.append({"step": trainer.step, "tokens": trainer.tokens, "loss": loss, "agreement": shares})
+    readings = held_out_readings(trainer)
+    point = {"step": trainer.step, "tokens": trainer.tokens, "loss": loss, "agreement": shares}
+    trainer.curve.append(point | {"readings": [asdict(reading) for reading in readings]})
     trainer.save()
     text = " / ".join(f"{share:.3f}" for share in shares)
+    entropy, largest, norm = (
+        " / ".join(f"{getattr(reading, field):.2f}" for reading in readings) for field in ("entropy", "largest", "norm")
+    )
     report(
-        f"train: step {trainer.step}, {trainer.tokens} tokens, loss {loss:.3f}, agreement {text}, {pace}",
+        f"train: step {trainer.step}, {trainer.tokens} tokens, loss {loss:.3f}, agreement {text}; attention entropy {entropy}, "
+        f"largest weight {largest}; state norm {norm}; {pace}",
         trainer.step / trainer.plan.steps,
     )

@@ -1,40 +1,12 @@
-"""``calibrate``, ``bench decode``, ``bench passes`` and ``train`` on a tiny random Llama; prompt files; bad input in one line."""
+"""``calibrate``, ``bench decode`` and ``bench passes`` on a tiny random Llama; prompt files; bad input in one line."""
 
 import json
 
 import pytest
-import torch
 
 from eagle_viz.commands import main
 from eagle_viz.commands.prompts import read_prompts
 from eagle_viz.core.cost import parse_times
-from eagle_viz.engine.head import Head
-from eagle_viz.engine.target import Target
-from tests.engine.tiny import tiny_llama, tiny_tokenizer
-
-
-@pytest.fixture(autouse=True, scope="module")
-def one_thread():
-    """Threads only wait for each other on a model this small."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    place = tmp_path_factory.mktemp("target")
-    tiny_llama().save_pretrained(place)
-    tiny_tokenizer().save_pretrained(place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def head(folder, tmp_path_factory):
-    place = tmp_path_factory.mktemp("head")
-    Head.random(Target.load(folder), draft_vocabulary=64).save(place)
-    return place
 
 
 def test_bench_decode_measures_each_way_and_all_are_lossless(capsys, folder, head):
@@ -82,14 +54,6 @@ def test_a_policy_that_is_none_is_named(capsys, folder, head, entry):
     assert said.startswith("error: ") and said.count("\n") == 1
 
 
-@pytest.mark.parametrize("entry", ["rate=1", "batch", "batch=x", "batch=0", "steps=1.5"])
-def test_a_training_plan_that_is_none_is_named(capsys, folder, tmp_path, entry):
-    options = f"--target {folder} --out {tmp_path / 'head'} --work {tmp_path / 'work'} --plan {entry}"
-    assert main(["train", *options.split()]) == 2
-    said = capsys.readouterr().err
-    assert "error: " in said and entry.partition("=")[0] in said
-
-
 @pytest.mark.parametrize("given", ["--policies chain:3", "--limit 2", "--prompts x.jsonl", "--budget 0"])
 def test_what_recordings_cannot_answer_is_refused(capsys, given):
     assert main(["calibrate", "--recordings", "x.npz", *given.split()]) == 2
@@ -129,14 +93,3 @@ def test_a_bad_prompt_line_is_named(capsys, tmp_path, line):
 def test_bad_options_exit_2_with_one_line(capsys, options):
     assert main(options.split()) == 2
     assert capsys.readouterr().err.count("\n") == 1
-
-
-def test_a_head_is_trained_from_nothing_by_one_command(capsys, folder, tmp_path):
-    """The whole way on a corpus of the tiny target's own, one step long: a head that loads comes out."""
-    from eagle_viz.training.corpus import CorpusPlan, build_corpus
-
-    plan = CorpusPlan(batches=1, batch=160, limit=6)
-    build_corpus(Target.load(folder), plan, tmp_path / "corpus", lambda stage, fraction: None).save(tmp_path / "c.npz")
-    options = f"--target {folder} --out {tmp_path / 'head'} --work {tmp_path / 'work'} --corpus {tmp_path / 'c.npz'} --steps 1"
-    assert main(["train", *options.split()]) == 0
-    assert Head.load(tmp_path / "head", Target.load(folder)) is not None

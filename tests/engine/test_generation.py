@@ -9,7 +9,7 @@ import torch
 from eagle_viz import POLICIES
 from eagle_viz.engine.drafted import HeadDrafter, OracleDrafter
 from eagle_viz.engine.generation import Generation, Settings, check_lossless, generate, plain, union
-from eagle_viz.engine.head import Head
+from eagle_viz.engine.head import Head, random_eagle3_checkpoint
 from eagle_viz.engine.sampling import processed
 
 PROMPT = [2, 17, 40, 5, 66, 1, 3]
@@ -18,7 +18,11 @@ BOTH = {"eagle2": (EAGLE2, 20), "eagle1": (EAGLE1, 12)}
 
 
 def drafter(kind, target):
-    return OracleDrafter(target) if kind == "oracle" else HeadDrafter(Head.random(target, draft_vocabulary=40))
+    if kind == "oracle":
+        return OracleDrafter(target)
+    if kind == "eagle3":
+        return HeadDrafter(Head(random_eagle3_checkpoint(target, torch.arange(40), seed=0), target))
+    return HeadDrafter(Head.random(target, draft_vocabulary=40))
 
 
 def hf_greedy(model, prompt, count):
@@ -32,7 +36,7 @@ def hf_greedy(model, prompt, count):
     return tokens[len(prompt) :]
 
 
-@pytest.mark.parametrize("kind", ["oracle", "head"])
+@pytest.mark.parametrize("kind", ["oracle", "head", "eagle3"])
 @pytest.mark.parametrize("name", ["chain", "eagle1", "eagle2", "best_first"])
 def test_greedy_output_is_plain_greedy_decoding(kind, name, tiny_target, hf_llama):
     policy = EAGLE2 if name == "eagle2" else POLICIES[name]()

@@ -7,12 +7,12 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from eagle_viz.engine.head import Head, head_shape, random_checkpoint
+from eagle_viz.engine.head import Head, eagle3_taps, head_shape, random_checkpoint, random_eagle3_checkpoint
 from eagle_viz.training.data import batch_order, make_batch
 from eagle_viz.training.features import compute_features, draft_vocabulary, length_batches
-from eagle_viz.training.losses import soft_cross_entropy, teacher_probabilities
+from eagle_viz.training.losses import draft_loss, teacher_probabilities
 from eagle_viz.training.train import Trainer, TrainPlan, agreement, check_corpus, train
-from eagle_viz.training.unrolled import UnrolledHead, shifted
+from eagle_viz.training.unrolled import UnrolledEagle, UnrolledEagle3, attention_weights, shifted
 from tests.engine.tiny import tiny_target
 
 PLAN = TrainPlan(steps=20, batch=4, single=0, warmup=2, draft_vocabulary=64, held_out=4, evaluate_every=10, muon_rate=0.02)
@@ -76,7 +76,7 @@ def test_the_loss_gradient_is_autograds(target):
     teacher = teacher_probabilities(torch.randn(600, 32, generator=generator), lm_head)
     plain = -(teacher.float() * F.linear(guesses, lm_head).log_softmax(-1)).sum(-1).mean()
     (wanted,) = torch.autograd.grad(plain, guesses)
-    loss = soft_cross_entropy(guesses, teacher, lm_head)
+    loss = draft_loss(guesses, teacher, lm_head)
     (found,) = torch.autograd.grad(loss, guesses)
     torch.testing.assert_close(loss, plain)
     # The teacher is stored in bfloat16, so its rows sum to one only within a few thousandths.
@@ -90,7 +90,7 @@ def test_unrolled_steps_equal_drafting_with_the_engines_head(target, corpus, fea
     own = features[corpus.starts[2] : corpus.starts[3]].float()
     weights = {k: t for k, t in checkpoint.tensors.items() if t.is_floating_point()}
     batch = make_batch(target, corpus, features, np.array([2]))
-    guesses = UnrolledHead(head_shape(checkpoint), weights).guesses(batch.embedded, own[None], steps=4)
+    guesses = UnrolledEagle(head_shape(checkpoint), weights).guesses(batch.embedded, own[None], steps=4)
     for row in (5, 8):
         for step in range(1, 5):
             cache, known = head.new_cache(64), row - step + 2
@@ -107,8 +107,9 @@ def test_shifting_moves_rows_towards_the_end():
 def test_folding_the_input_scale_changes_nothing(target, corpus, features, tmp_path):
     trainer = Trainer(target, corpus, features, PLAN, tmp_path)
     raw = torch.randn(5, 64, generator=torch.Generator().manual_seed(0))
-    unit = (raw - trainer.scale.mean) * trainer.scale.inverse
-    folded = trainer.scale.fold(trainer.weights)
+    scale = trainer.kind.scale
+    unit = (raw - scale.mean) * scale.inverse
+    folded = scale.fold(trainer.weights)
     wanted = F.linear(unit, trainer.weights["fc.weight"], trainer.weights["fc.bias"])
     torch.testing.assert_close(F.linear(raw, folded["fc.weight"], folded["fc.bias"]), wanted, atol=1e-4, rtol=1e-4)
 
@@ -189,6 +190,101 @@ def test_a_head_of_another_shape_is_no_start(target, corpus, features, tmp_path)
     wide = replace(base, tensors=dict(base.tensors) | {"layers.0.mlp.up_proj.weight": torch.zeros(8, 32)})
     with pytest.raises(ValueError, match="up_proj"):
         Trainer(target, corpus, features, PLAN, tmp_path, wide)
+
+
+@pytest.fixture(scope="module")
+def tapped(target, corpus, tmp_path_factory):
+    """The features of the tiny corpus with the hidden states that an EAGLE-3 head reads."""
+    path = tmp_path_factory.mktemp("tapped") / "features.bin"
+    return compute_features(target, corpus, path, quiet, taps=eagle3_taps(3)).open()
+
+
+def test_tapped_features_are_the_hidden_states_entering_those_layers(target, corpus, tapped):
+    ids = corpus.sequence(5).astype(np.int64)
+    rows, taps = tapped[corpus.starts[5] : corpus.starts[6]].float(), eagle3_taps(3)
+    wanted = target.forward(ids, taps=taps)
+    torch.testing.assert_close(rows, torch.cat([*wanted.taps, wanted.features], dim=-1), atol=0.02, rtol=0.02)
+
+
+def test_unrolled_steps_equal_drafting_with_the_engines_eagle3_head(target, corpus, tapped):
+    """Step s at row i is what the head's candidates are at depth s after a prefix pass over rows 0 .. i - s + 1."""
+    checkpoint = random_eagle3_checkpoint(target, torch.arange(64), seed=9)
+    head, ids = Head(checkpoint, target), corpus.sequence(2).astype(np.int64)
+    own = tapped[corpus.starts[2] : corpus.starts[3], :-32].float()
+    weights = {k: t for k, t in checkpoint.tensors.items() if t.is_floating_point()}
+    batch = make_batch(target, corpus, tapped, np.array([2]))
+    guesses = UnrolledEagle3(head_shape(checkpoint), weights).guesses(batch.embedded, own[None], steps=4)
+    for row in (5, 8):
+        for step in range(1, 5):
+            cache, known = head.new_cache(64), row - step + 2
+            guess = head.forward(ids[1 : known + 1], head.fuse(own[:known]), cache=cache)[-1:]
+            for token in ids[known + 1 : row + 2]:
+                guess = head.forward([token], guess, cache=cache)
+            read = F.linear(guesses[step - 1][0, row], weights["lm_head.weight"])
+            wanted = torch.cat([read, torch.zeros(1)]).softmax(-1)[:64]  # an untrained row for all other tokens has logit 0
+            torch.testing.assert_close(head.probabilities(guess, [step])[0], wanted, atol=1e-5, rtol=1e-3)
+
+
+def test_an_eagle3_head_learns_resumes_exactly_and_is_published(target, corpus, tapped, tmp_path):
+    plan = replace(PLAN, kind="eagle3", unroll=3)
+    whole = train(Trainer(target, corpus, tapped, plan, tmp_path / "whole"), quiet, publish=tmp_path / "head")
+    first, last = whole.curve
+    assert last["loss"] < first["loss"]
+    stopped = Trainer(target, corpus, tapped, plan, tmp_path / "run")
+    for _ in range(7):
+        stopped.advance()
+    stopped.save()
+    resumed = Trainer(target, corpus, tapped, plan, tmp_path / "run")
+    assert resumed.resume()
+    train(resumed, quiet)
+    for name, weight in whole.weights.items():
+        torch.testing.assert_close(resumed.weights[name], weight, atol=0, rtol=0)
+    assert len(Head.load(tmp_path / "head", target).draft_tokens) == 64
+
+
+def test_attention_weights_are_a_distribution_over_the_rows_that_drafting_will_find():
+    """Row 4 at step 3 sees true rows 0 .. 2 and two rows of its own chain, and nothing else."""
+    generator = torch.Generator().manual_seed(3)
+    q = torch.randn(1, 6, 2, 8, generator=generator)
+    keys = [torch.randn(1, 6, 1, 8, generator=generator) for _ in range(3)]
+    row = attention_weights(q, keys)[0, 0, 4]
+    assert row[:3].min() > 0 and row[3:6].max() == 0 and row[6:].min() > 0
+    assert float(row.sum()) == pytest.approx(1, abs=1e-5)
+
+
+def test_readings_measure_what_a_hand_example_gives(target, corpus, tapped, tmp_path):
+    """With equal keys row i spreads its attention evenly over the i + 1 rows that it sees."""
+    trainer = Trainer(target, corpus, tapped, replace(PLAN, kind="eagle3"), tmp_path)
+    with torch.no_grad():
+        trainer.weights["midlayer.self_attn.q_proj.weight"].zero_()
+    batch, _ = trainer.held_out_batches[0]
+    (reading,) = trainer.head().readings(batch.embedded, batch.features, batch.rows, 1)
+    seen = (batch.rows % batch.embedded.shape[1] + 1).float()
+    assert reading.entropy == pytest.approx(float(seen.log().mean()), abs=0.02)
+    assert reading.largest == pytest.approx(float((1 / seen).mean()), abs=0.01)
+
+
+def test_lost_acceptance_and_its_gradients_are_autograds(target):
+    """The mixture of cross-entropy and 1 - sum(min(p, q)), weighted by the acceptance reached, by guess and by lm_head."""
+    generator = torch.Generator().manual_seed(4)
+    lm_head = torch.randn(40, 32, generator=generator).requires_grad_()
+    guesses = torch.randn(300, 32, generator=generator, requires_grad=True)
+    teacher = teacher_probabilities(torch.randn(300, 32, generator=generator), torch.randn(40, 32, generator=generator))
+    log_q = F.linear(guesses, lm_head).log_softmax(-1)
+    accepted = torch.minimum(log_q.exp(), teacher.float()).sum(-1)
+    share = torch.exp(-3 * accepted.detach())
+    plain = (share * -(teacher.float() * log_q).sum(-1) + (1 - share) * (1 - accepted)).mean()
+    loss = draft_loss(guesses, teacher, lm_head, sharpness=3.0)
+    torch.testing.assert_close(loss, plain)
+    for found, wanted in zip(
+        torch.autograd.grad(loss, (guesses, lm_head)), torch.autograd.grad(plain, (guesses, lm_head)), strict=True
+    ):
+        torch.testing.assert_close(found, wanted, atol=2e-5, rtol=2e-2)
+
+
+def test_an_unknown_kind_of_head_is_refused():
+    with pytest.raises(ValueError, match="kind must be one of eagle, eagle3, got 'medusa'"):
+        replace(PLAN, kind="medusa")
 
 
 @pytest.mark.parametrize(
