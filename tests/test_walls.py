@@ -12,11 +12,12 @@ from eagle_viz import POLICIES
 PACKAGE = Path(__file__).parents[1] / "eagle_viz"
 ALLOWED = {
     "core": set(),
+    "imports": {"core"},
     "engine": {"core"},
     "training": {"core", "engine"},
     "view": {"core"},
     "stage": {"core", "view"},
-    "ui": {"core", "engine", "view", "stage"},
+    "ui": {"core", "imports", "engine", "view", "stage"},
 }
 OUTSIDE = {
     "torch": {"engine", "training"},

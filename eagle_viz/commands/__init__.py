@@ -6,7 +6,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import bench, export, lab, measure, model, train
+from . import acceptance, bench, export, lab, measure, model, page, train
 from .parser import Parser
 
 ERRORS = (ValueError, LookupError, OSError)
@@ -15,10 +15,12 @@ ERRORS = (ValueError, LookupError, OSError)
 
 def build_parser() -> Parser:
     """The parser of every command, with its help."""
-    parser = Parser(prog="python -m eagle_viz", description="Static against dynamic draft trees for speculative decoding.")
+    parser = Parser(prog="eagle-viz", description="Static against dynamic draft trees for speculative decoding.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    page.add_commands(commands)
     lab.add_commands(commands)
     export.add_commands(commands)
+    acceptance.add_commands(commands)
     model.add_commands(commands)
     measure.add_commands(commands, benches=bench.add_commands(commands))
     train.add_commands(commands)

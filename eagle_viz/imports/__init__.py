@@ -1,0 +1,8 @@
+"""Acceptance numbers that other engines wrote: one small reader a format, one result for all. numpy and the core, nothing else."""
+
+from .acceptance import Acceptance, Position
+from .checks import check
+from .difference import difference
+from .recognise import FORMATS, MAX_BYTES, read_acceptance
+
+__all__ = ["FORMATS", "MAX_BYTES", "Acceptance", "Position", "check", "difference", "read_acceptance"]
