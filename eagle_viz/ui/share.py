@@ -8,7 +8,6 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from ..core.engine_flags import engine_flags
-from ..core.policies import POLICIES
 from ..core.uploaded import MAX_BYTES, read_upload
 from . import chrome, parts, session, world
 from .presets import changes_by_name
@@ -41,12 +40,17 @@ def _inside(settings: Settings) -> None:
 
 def _flags(settings: Settings) -> None:
     st.html("<h3>This tree in an engine</h3>")
-    if not POLICIES[settings.dynamic].in_engines:
-        st.html('<p class="quiet">Engines build EAGLE-2 trees; choose EAGLE-2 as the dynamic drafter.</p>')
+    _, dynamic = world.sides(settings)
+    setting = dynamic.policy().engine_setting(settings.budget)
+    if setting is None:
+        st.html(
+            '<p class="quiet">No engine builds this tree. Choose EAGLE-2 or a chain as the dynamic drafter to get its flags.</p>'
+        )
         return
     with chrome.in_one_sentence():
-        for flags in engine_flags(settings.budget, settings.top_k, settings.max_depth):
-            st.html(f'<p class="quiet"><b>{flags.engine}</b>: {escape(flags.counting)}</p>')
+        for flags in engine_flags(*setting):
+            change = f" <b>{escape(flags.change)}</b>" if flags.change else ""
+            st.html(f'<p class="quiet"><b>{flags.engine}</b>: {escape(flags.counting)}.{change}</p>')
             st.code(flags.text, language=None, wrap_lines=True)
 
 

@@ -87,8 +87,7 @@ class Policy(ABC):
     ``nested`` whether its choice at budget N holds its choice at every smaller budget, so that one run serves them all;
     ``expands_first`` whether it scores the same whole pool at every budget before it keeps anything (the page shows its layers);
     ``fixed`` whether it keeps the same paths in every context; ``single_path`` whether it keeps one node a level;
-    ``needs_average`` whether it asks the landscape for a table of averages; ``in_engines`` whether serving engines build this
-    tree from budget, top_k and max_depth.
+    ``needs_average`` whether it asks the landscape for a table of averages.
     """
 
     name: ClassVar[str]
@@ -100,7 +99,6 @@ class Policy(ABC):
     fixed: ClassVar[bool] = False
     single_path: ClassVar[bool] = False
     needs_average: ClassVar[bool] = False
-    in_engines: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
@@ -119,6 +117,10 @@ class Policy(ABC):
             needed = np.searchsorted(np.sort(ready), np.arange(draft.budget + 1))
         needed[0] = 0
         return needed
+
+    def engine_setting(self, budget: int) -> tuple[int, int, int] | None:
+        """(budget, top_k, max_depth) that serving engines build this tree from (see ``engine_flags``), or None where none does."""
+        return None
 
     def stopping_early(self) -> Policy | None:
         """The same trees with fewer draft passes, or None where this policy has no such way to draft."""

@@ -34,7 +34,6 @@ class Eagle2(Policy):
     reason = "the best of {left} candidates left"
     parameters = (TOP_K, LEVELS, EARLY_STOP)
     expands_first = True
-    in_engines = True
     top_k: int = 10
     max_depth: int = 6
     expand_by: str = "value"
@@ -60,6 +59,10 @@ class Eagle2(Policy):
 
     def passes_at(self, draft: Draft) -> np.ndarray:
         return passes_needed(draft) if self.early_stop else super().passes_at(draft)
+
+    def engine_setting(self, budget: int) -> tuple[int, int, int] | None:
+        own = self.rerank and self.expand_by == "value"
+        return (budget, self.top_k, self.max_depth) if own else None
 
     def stopping_early(self) -> Policy | None:
         return replace(self, early_stop=True) if self.rerank and self.expand_by == "value" and not self.early_stop else None

@@ -69,6 +69,9 @@ class Chain(FixedShape):
     def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         return ((0,) * depth for depth in range(1, MAX_DEPTH + 1))
 
+    def engine_setting(self, budget: int) -> tuple[int, int, int] | None:
+        return budget, 1, budget
+
 
 @dataclass(frozen=True)
 class Eagle1(FixedShape):
