@@ -3,6 +3,6 @@
 from .acceptance import Acceptance, Position
 from .checks import check
 from .difference import difference
-from .recognise import FORMATS, MAX_BYTES, read_acceptance
+from .recognise import FORMATS, MAX_BYTES, UnknownFormatError, read_acceptance
 
-__all__ = ["FORMATS", "MAX_BYTES", "Acceptance", "Position", "check", "difference", "read_acceptance"]
+__all__ = ["FORMATS", "MAX_BYTES", "Acceptance", "Position", "UnknownFormatError", "check", "difference", "read_acceptance"]

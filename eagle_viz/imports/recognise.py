@@ -33,8 +33,14 @@ FORMATS = (
 )
 
 
+class UnknownFormatError(ValueError):
+    """A file in which no reader knows anything."""
+
+
 def read_acceptance(content: bytes) -> Acceptance:
-    """Read what an engine wrote about its speculative decoding; raises ``ValueError`` in one sentence for anything else.
+    """Read what an engine wrote about its speculative decoding.
+
+    Raises ``UnknownFormatError`` where no reader knows the file, another ``ValueError`` where one does but finds something wrong.
 
     >>> text = b'{"metrics": {"speculative_decoding": {"mean_acceptance_length": 1.5, "num_spec_steps": 2,'
     >>> read_acceptance(text + b' "num_accepted_draft_tokens": 1, "acceptance_histogram": [1, 1]}}}').tau
@@ -47,4 +53,4 @@ def read_acceptance(content: bytes) -> Acceptance:
         found = read(document)
         if found is not None:
             return found
-    raise ValueError(f"file: no acceptance numbers found in it, allowed are {'; '.join(FORMATS)}")
+    raise UnknownFormatError(f"file: no acceptance numbers found in it, allowed are {'; '.join(FORMATS)}")

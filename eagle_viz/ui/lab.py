@@ -9,7 +9,7 @@ from ..core.readout import misspent, per_depth, sweep_probability
 from ..stage import stage, stage_state, was_heard
 from ..stage.trace import tier_of
 from ..view import figures
-from . import chrome, controls, parts, session, share, tour, world
+from . import chrome, controls, opened, parts, session, share, tour, world
 from .settings import ALL_STEPS, PROPERTIES, Settings, scene
 
 CHART = {"displayModeBar": False, "scrollZoom": False}
@@ -115,6 +115,8 @@ def behind() -> None:
     settings = parts.charted()
     if settings is None:
         return
+    if settings.view == "lab":
+        opened.panel(settings)
     _all_charts(settings)
     parts.charts_drawn(settings)
     if settings.view == "lab":

@@ -8,15 +8,14 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from ..core.engine_flags import engine_flags
-from ..core.uploaded import MAX_BYTES, read_upload
-from . import chrome, parts, session, world
+from . import chrome, opened, parts, session, world
 from .presets import changes_by_name
-from .settings import ALL_STEPS, PROPERTIES, Settings, to_query
+from .settings import Settings, to_query
 
 EMBED_HIDES = "header,settings,intro,charts"
 
 
-TITLE = "Take it with you: engine flags, embedding, GraphML, and loading a JSON"
+TITLE = "Take it with you: engine flags, embedding, GraphML, and opening a file"
 
 
 @st.fragment(key="share")
@@ -40,14 +39,13 @@ def _inside(settings: Settings) -> None:
 
 def _flags(settings: Settings) -> None:
     st.html("<h3>This tree in an engine</h3>")
-    _, dynamic = world.sides(settings)
-    setting = dynamic.policy().engine_setting(settings.budget)
-    if setting is None:
-        st.html(
-            '<p class="quiet">No engine builds this tree. Choose EAGLE-2 or a chain as the dynamic drafter to get its flags.</p>'
-        )
-        return
     with chrome.in_one_sentence():
+        _, dynamic = world.sides(settings)
+        setting = dynamic.policy().engine_setting(settings.budget)
+        if setting is None:
+            remedy = "Choose EAGLE-2 or a chain as the dynamic drafter to get its flags."
+            st.html(f'<p class="quiet">No engine builds this tree. {remedy}</p>')
+            return
         for flags in engine_flags(*setting):
             change = f" <b>{escape(flags.change)}</b>" if flags.change else ""
             st.html(f'<p class="quiet"><b>{flags.engine}</b>: {escape(flags.counting)}.{change}</p>')
@@ -91,13 +89,16 @@ def _downloads(settings: Settings) -> None:
 
 
 def _upload() -> None:
-    st.html("<h3>Load a JSON</h3>")
+    st.html("<h3>Open a file</h3>")
+    st.html(
+        '<p class="quiet">Trees from the stage\'s JSON button, a recording of your own (.npz), or what your engine says about '
+        "acceptance: vLLM, SGLang, AIPerf, TensorRT-LLM, llama.cpp, EAGLE. It stays in this session.</p>"
+    )
     st.file_uploader(
-        "Trees from the stage's JSON button",
-        type="json",
+        "Trees, a recording, or acceptance numbers of an engine",
         key="upload",
         label_visibility="collapsed",
-        max_upload_size=MAX_BYTES // 2**20,
+        max_upload_size=opened.MAX_BYTES // 2**20,
         on_change=take_file,
     )
     if "upload_error" in st.session_state:
@@ -105,19 +106,16 @@ def _upload() -> None:
 
 
 def take_file() -> None:
-    """Put the trees of a chosen file on the stage, or say why not (callback)."""
+    """Put what a chosen file holds on the stage, or say why not (callback)."""
     st.session_state.pop("upload_error", None)
     file = st.session_state["upload"]
     if file is None:
         return
     try:
-        found = read_upload(file.getvalue())
+        opened.show(file.name, file.getvalue())
     except ValueError as error:
         st.session_state["upload_error"] = str(error)
         return
-    world.keep_upload(found)
-    budget = min(max(len(found.static.paths), len(found.dynamic.paths), 1), int(PROPERTIES["budget"].high))
-    session.restart(session.current().but(source="file", preset="", budget=budget, step=ALL_STEPS, mode="nodes"))
     st.rerun()  # another file may leave every setting as it was, and then no part would know of it
 
 

@@ -1,0 +1,138 @@
+"""Files that people open on the page: trees, a recording of their own, or the acceptance numbers that their engine wrote."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from html import escape
+
+import numpy as np
+import streamlit as st
+
+from ..core import recording
+from ..core.cost import parse_times, speedup
+from ..core.recording import Recording
+from ..core.uploaded import Uploaded, read_upload
+from ..imports import MAX_BYTES as MOST_NUMBERS
+from ..imports import Acceptance, UnknownFormatError, check, difference, read_acceptance
+from . import chrome, library, session, world
+from .settings import ALL_STEPS, PROPERTIES, USUAL_BUDGET, Settings
+
+MAX_BYTES = MOST_NUMBERS
+"""The largest file that the page takes; trees and recordings have limits of their own below it."""
+_NUMBERS = "engine_numbers"
+_LEVELS = 40
+"""Levels of a chain that fit into the page's address."""
+CHAIN = (
+    "The stage shows a chain with these rates as confidences. Nothing is known of second choices, so no tree can be compared with "
+    "it: the file tells only whether the first choice was accepted."
+)
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """An engine's file as it was opened."""
+
+    file: str
+    found: Acceptance
+
+    @property
+    def levels(self) -> str:
+        """The chain as the lab's levels; empty where the file has no acceptance by position.
+
+        >>> Numbers("a", Acceptance("example", "", reached=(4, 3, 2))).levels
+        '0.75 / 0.6667 / 0'
+        """
+        if not any(position.rate is not None for position in self.found.positions):
+            return ""
+        rows = self.found.landscape.confidences
+        return " / ".join(f"{rate:.4g}" for (rate,) in [*rows[:-1][:_LEVELS], rows[-1]])
+
+
+def recognise(name: str, content: bytes) -> Uploaded | Recording | Numbers:
+    """What a file is, told by its content; raises ``ValueError`` in one sentence for anything else."""
+    if content.startswith(b"PK"):
+        return _recording(content)
+    try:
+        return Numbers(name, read_acceptance(content))
+    except UnknownFormatError as error:
+        unknown = str(error)
+    if content.lstrip()[:1] == b"{" and b'"nodes"' in content:
+        return read_upload(content)
+    raise ValueError(f"{unknown}; trees from the stage's JSON button; or a recording (.npz)")
+
+
+def _recording(content: bytes) -> Recording:
+    """A recording under a name of its own: two files of one name are two recordings, whoever opened them."""
+    found = recording.read(content)
+    digest = hashlib.sha256(content).hexdigest()[:8]
+    return replace(found, name=f"{found.name[: PROPERTIES['recording'].length - 9]}-{digest}")
+
+
+def show(name: str, content: bytes) -> None:
+    """Keep what the file holds for this session and put it on the stage (callback); raises ``ValueError`` as ``recognise`` does."""
+    found, now = recognise(name, content), session.current()
+    start = {"preset": "", "step": ALL_STEPS, "mode": "nodes"}
+    if isinstance(found, Recording):
+        library.keep_live(found)
+        budget = min(now.budget, USUAL_BUDGET)
+        session.restart(now.but(source="recording", recording=found.name, position=0, budget=budget, **start))
+    elif isinstance(found, Numbers):
+        st.session_state[_NUMBERS] = (*st.session_state.get(_NUMBERS, ())[-1:], found)
+        if found.levels:
+            nodes = found.levels.count("/")
+            depth = PROPERTIES["max_depth"].clamp(max(now.max_depth, nodes))
+            chain = {"levels": found.levels, "budget": nodes, "static": "chain", "max_depth": depth}
+            session.restart(now.but(source="levels", **chain, **start))
+    else:
+        world.keep_upload(found)
+        budget = min(max(len(found.static.paths), len(found.dynamic.paths), 1), int(PROPERTIES["budget"].high))
+        session.restart(now.but(source="file", budget=budget, **start))
+
+
+def panel(settings: Settings) -> None:
+    """The numbers of the engine's file whose chain is on the stage, or that has no chain to show."""
+    *before, now = st.session_state.get(_NUMBERS, (None,))
+    if now is None or (now.levels and (settings.source, settings.levels) != ("levels", now.levels)):
+        return
+    with st.container(key="card-engine", border=True):
+        chrome.card_title("Your engine's numbers", f"{now.file}, {now.found.format}")
+        st.html(f'<p class="claim" data-testid="engine-tau">{escape(_tau(now.found))}</p>')
+        if now.levels:
+            st.html(f"{_table(now.found)}<p>{CHAIN}</p>")
+            with chrome.in_one_sentence():
+                st.html(f'<p data-testid="engine-speed">{escape(_best_length(settings, now.found))}</p>')
+        notes = [now.found.meaning, *now.found.remarks, *check(now.found)]
+        if before:
+            notes.append(f"Against {before[0].file}: {difference(before[0].found, now.found).sentence}")
+        st.html(f'<ul data-testid="engine-notes">{"".join(f"<li>{escape(note)}</li>" for note in notes)}</ul>')
+
+
+def _tau(found: Acceptance) -> str:
+    tau = "tau is not known" if found.tau is None else f"tau {found.tau:.2f} tokens a pass, the bonus token counted"
+    return f"Measured: {tau}, {'number of passes unknown' if found.passes is None else f'over {found.passes:,} passes'}."
+
+
+def _table(found: Acceptance) -> str:
+    rows = "".join(
+        f"<tr><td>{one.position}</td><td>{'unknown' if one.rate is None else f'{one.rate:.3f}'}</td>"
+        f"<td>{'unknown' if one.low is None else f'{one.low:.3f} to {one.high:.3f}'}</td></tr>"
+        for one in found.positions
+    )
+    head = "<tr><th>Position</th><th>Accepted, given all before were</th><th>95 % interval</th></tr>"
+    return f'<table data-testid="engine-positions">{head}{rows}</table>'
+
+
+def _best_length(settings: Settings, found: Acceptance) -> str:
+    """Which chain length is fastest with the pass times chosen under Budget & speed."""
+    from .speed import COSTS  # draws with the lab, which shows this panel
+
+    cost = parse_times("your own times", settings.times) if settings.times else COSTS[settings.cost]
+    rates = [rate for (rate,) in found.landscape.confidences[:-1]]
+    lengths = np.arange(len(rates) + 1)
+    speeds = speedup(cost, np.concatenate([[0.0], np.cumsum(np.cumprod(rates))]), lengths, lengths)
+    best = int(np.argmax(speeds[1:])) + 1
+    return (
+        f"Expected speed with the pass times of {cost.title}: {speeds[-1]:.2f} times plain decoding with all {lengths[-1]} "
+        f"drafted, {speeds[best]:.2f} with {best}, the best length of those measured. Choose pass times under Budget & speed."
+    )

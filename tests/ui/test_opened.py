@@ -1,0 +1,114 @@
+"""Files opened on the page: told apart by content, put on the stage, kept for the session; anything else gets one sentence."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from eagle_viz.core import recording
+from eagle_viz.imports import Acceptance
+from eagle_viz.ui.opened import Numbers, recognise
+from eagle_viz.ui.parts import NO_BROWSER
+from tests.imports.test_formats import BENCH, VLLM_METRICS, VLLM_RESPONSE
+
+APP = str(Path(__file__).parents[2] / "app.py")
+ORACLE = recording.shipped()["oracle-fact"].read_bytes()
+
+
+@pytest.fixture
+def app():
+    page = AppTest.from_file(APP, default_timeout=120)
+    page.session_state[NO_BROWSER] = True
+    page.run()
+    return page
+
+
+def drop(page, name, content):
+    page.session_state["share_open"] = True
+    page.run()
+    page.file_uploader(key="upload").set_value((name, content, "application/octet-stream")).run()
+    assert not page.exception
+    return "".join(html.proto.body for html in page.get("html"))
+
+
+def test_an_engines_file_is_a_chain_in_the_lab_with_its_summary(app):
+    """/metrics of vLLM: its rates are the levels, and tau, positions and the sentence on second choices stand below the stage."""
+    said = drop(app, "metrics.txt", VLLM_METRICS.encode())
+    now = app.session_state["settings"]
+    assert (now.source, now.levels, now.budget, now.static) == ("levels", "0.6094 / 0.6812 / 0.6897 / 0", 3, "chain")
+    assert "tau 2.31 tokens a pass" in said and "Nothing is known of second choices" in said
+    assert "<td>1</td><td>0.609</td>" in said and "times plain decoding with all 3 drafted" in said
+
+
+def test_a_second_file_is_held_against_the_first(app):
+    """Two files dropped one after the other: one sentence on their difference."""
+    drop(app, "before.txt", VLLM_METRICS.encode())
+    said = drop(app, "after.json", json.dumps(VLLM_RESPONSE).encode())
+    assert "Against before.txt: The second file" in said and "more than noise" in said
+
+
+def test_a_file_without_positions_still_says_its_tau(app):
+    """A benchmark line has no chain: the stage stays as it was."""
+    before = app.session_state["settings"]
+    said = drop(app, "bench.jsonl", json.dumps(BENCH).encode())
+    assert app.session_state["settings"] == before and "tau 2.12 tokens a pass" in said
+
+
+def test_a_recording_of_ones_own_stands_beside_the_shipped_ones(app):
+    """It is chosen, has a name of its own, and the shipped one of the same name is still there."""
+    drop(app, "mine.npz", ORACLE)
+    now = app.session_state["settings"]
+    assert now.source == "recording" and now.recording.startswith("oracle-fact-") and now.position == 0
+    assert len(app.selectbox(key="set_recording").options) == len(recording.shipped()) + 1
+
+
+def test_two_recordings_of_one_name_are_two(tmp_path):
+    """The name holds a digest of the content, so that nobody sees another's text under it."""
+    found = recording.read(ORACLE)
+    other = recording.write(recording.Recording(**{**vars(found), "title": "Another"}), tmp_path / "other.npz").read_bytes()
+    assert recognise("a.npz", ORACLE).name != recognise("a.npz", other).name
+    assert recognise("a.npz", ORACLE).name == recognise("b.npz", ORACLE).name and len(recognise("a.npz", other).name) <= 64
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"hello", "no acceptance numbers found in it, allowed are vLLM"),
+        (b"PK\x03\x04 broken", "is not a recording"),
+        (ORACLE[:2000], "is not a recording"),
+        (b'{"nodes": []}', "version: None given"),
+        (VLLM_METRICS.replace("489.0", "0").encode(), "passes: 0 counted"),
+        (b"", "no acceptance numbers"),
+    ],
+)
+def test_anything_else_gets_one_sentence(content, words):
+    """Each wrong file raises one ``ValueError`` that says what is allowed."""
+    with pytest.raises(ValueError, match=".") as caught:
+        recognise("x", content)
+    assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_wrong_file_leaves_the_page_as_it_was(app):
+    """The sentence stands under the uploader; the settings do not change."""
+    before = app.session_state["settings"]
+    said = drop(app, "odd.bin", b"\xff\x00")
+    assert "bytes that are no text" in said and app.session_state["settings"] == before
+
+
+def test_a_long_chain_fits_into_the_address():
+    """Only the first forty levels are shown, and the chain ends behind them."""
+    levels = Numbers("a", Acceptance("example", "", reached=tuple(range(400, 300, -1)))).levels
+    assert len(levels) <= 400 and levels.count("/") == 40 and levels.endswith("/ 0")
+
+
+def test_a_broken_archive_is_no_crash():
+    """A zip that is no recording is refused like any other file."""
+    import zipfile
+
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as made:
+        made.writestr("header.npy", b"nothing")
+    with pytest.raises(ValueError, match="not a recording"):
+        recognise("x.npz", archive.getvalue())
