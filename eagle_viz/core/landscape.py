@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -37,11 +38,22 @@ class Candidates:
     def __post_init__(self) -> None:
         if np.shape(self.tokens) != np.shape(self.confidences):
             raise ValueError(f"candidates: {np.size(self.tokens)} tokens against {np.size(self.confidences)} confidences")
-        if np.any(np.diff(self.confidences) > 0):
+        if (self.confidences[1:] > self.confidences[:-1]).any():
             raise ValueError("confidences: candidates come most confident first, these rise")
 
     def __len__(self) -> int:
         return len(self.confidences)
+
+
+class Block(NamedTuple):
+    """The candidates of several nodes in flat columns, node after node, each node's most confident first.
+
+    ``tokens`` [all] int64, ``confidences`` [all] float64, ``counts`` candidates of each node.
+    """
+
+    tokens: np.ndarray
+    confidences: np.ndarray
+    counts: list[int]
 
 
 def on_grid(confidences: np.ndarray) -> np.ndarray:
@@ -67,6 +79,16 @@ class Landscape(ABC):
         if missing:
             self._memo.update(zip(missing, self._expand(missing), strict=True))
         return [self._memo[path] for path in paths]
+
+    def expand_block(self, paths: Sequence[Path], top_k: int | None = None) -> Block:
+        """The ``top_k`` most confident candidates of each path (None: all), in the order asked, as columns.
+
+        Law: the same numbers as ``expand``.
+        """
+        found = self.expand(paths)
+        confidences = [row.confidences[:top_k] for row in found]
+        tokens = [row.tokens[:top_k] for row in found]
+        return Block(np.concatenate(tokens), np.concatenate(confidences), list(map(len, confidences)))
 
     @abstractmethod
     def _expand(self, paths: Sequence[Path]) -> list[Candidates]:

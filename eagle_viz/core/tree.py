@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -72,7 +73,7 @@ class DraftTree:
         _check_lengths(self)
         _check_parents(self.parents)
         _check_confidences(self.confidences)
-        if len(set(self.paths)) != len(self):
+        if len(set(zip(self.parents.tolist(), self.ranks.tolist(), strict=True))) != len(self):
             raise ValueError("ranks: two nodes have the same rank path; siblings need different ranks")
 
     @classmethod
@@ -119,7 +120,10 @@ class DraftTree:
     @cached_property
     def depths(self) -> np.ndarray:
         """[n] int64, levels below the root (root: 0)."""
-        return np.array([len(path) for path in self.paths], dtype=np.int64)
+        depths = [0]
+        for parent in self.parents[1:].tolist():
+            depths.append(depths[parent] + 1)
+        return np.array(depths, dtype=np.int64)
 
     @property
     def depth(self) -> int:
@@ -129,10 +133,10 @@ class DraftTree:
     @cached_property
     def values(self) -> np.ndarray:
         """[n] float64, product of the confidences on the path (root: 1); a plain product, never a sum of logarithms."""
-        values = np.ones(len(self))
-        for node in range(1, len(self)):
-            values[node] = values[self.parents[node]] * self.confidences[node]
-        return values
+        values = [1.0]
+        for parent, confidence in zip(self.parents[1:].tolist(), self.confidences[1:].tolist(), strict=True):
+            values.append(values[parent] * confidence)
+        return np.array(values)
 
     @property
     def expected_accepted(self) -> float:
@@ -145,15 +149,22 @@ class DraftTree:
     @cached_property
     def leaves(self) -> np.ndarray:
         """Indices of the nodes without a child, in node order; a bare root has none (it is not drafted)."""
-        inner = set(self.parents.tolist())
-        return np.array([i for i in range(1, len(self)) if i not in inner], dtype=np.int64)
+        childless = np.ones(len(self), dtype=bool)
+        childless[0] = False
+        childless[self.parents[1:]] = False
+        return np.flatnonzero(childless)
+
+    @cached_property
+    def _ways(self) -> np.ndarray:
+        """[n, depth + 1] int64: for each node the indices from the root to it, padded with -1."""
+        ways = [[0]]
+        for node, parent in enumerate(self.parents[1:].tolist(), start=1):
+            ways.append([*ways[parent], node])
+        return np.array(list(zip_longest(*ways, fillvalue=-1))).T
 
     def ancestry(self, node: int) -> list[int]:
         """Node indices from the root to ``node``, both included."""
-        way = [node]
-        while way[-1] != 0:
-            way.append(int(self.parents[way[-1]]))
-        return way[::-1]
+        return self._ways[node, : self.depths[node] + 1].tolist()
 
     def children(self, node: int) -> list[int]:
         """Node indices of the kept children, by rank."""
@@ -165,10 +176,9 @@ class DraftTree:
 
         Law: each row has depth + 1 trues; EAGLE-1's 25 nodes and root sum to 92.
         """
-        mask = np.eye(len(self), dtype=bool)
-        for node in range(1, len(self)):
-            mask[node] |= mask[self.parents[node]]
-        return mask
+        mask = np.zeros((len(self), len(self) + 1), dtype=bool)  # the padding -1 marks the last column, which is cut off
+        mask[np.arange(len(self))[:, None], self._ways] = True
+        return mask[:, :-1].copy()
 
     def position_ids(self) -> np.ndarray:
         """[n] int64: depth of each node, to be added to the position of the root."""
@@ -176,11 +186,7 @@ class DraftTree:
 
     def retrieve_indices(self) -> np.ndarray:
         """[leaves, depth + 1] int64: each row the node indices from the root to a leaf, padded with -1."""
-        table = np.full((len(self.leaves), self.depth + 1), -1, dtype=np.int64)
-        for row, leaf in enumerate(self.leaves.tolist()):
-            way = self.ancestry(leaf)
-            table[row, : len(way)] = way
-        return table
+        return self._ways[self.leaves]
 
     def nodes(self) -> list[Node]:
         """The drafted nodes in node order, the root left out."""
@@ -225,9 +231,10 @@ def _check_lengths(tree: DraftTree) -> None:
 def _check_parents(parents: np.ndarray) -> None:
     if parents[0] != -1:
         raise ValueError(f"parents: node 0 is the root and has parent -1, got {parents[0]}")
-    for node in range(1, len(parents)):
-        if not 0 <= parents[node] < node:
-            raise OrphanError(f"parents: node {node} needs a parent in 0..{node - 1}, got {parents[node]}")
+    wrong = (parents[1:] < 0) | (parents[1:] >= np.arange(1, len(parents)))
+    if wrong.any():
+        node = int(np.argmax(wrong)) + 1
+        raise OrphanError(f"parents: node {node} needs a parent in 0..{node - 1}, got {parents[node]}")
 
 
 def _check_confidences(confidences: np.ndarray) -> None:

@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
 import torch
 
 from eagle_viz.core.calibration import best_first_gaps
 from eagle_viz.core.landscape import Candidates, Landscape, RecordedLandscape
 from eagle_viz.core.policies import BestStatic, Chain, Eagle1, Eagle2, Policy
 from eagle_viz.core.policies.base import Scout
+from eagle_viz.core.policies.layers import Layers
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.recording import (
     MAX_BUDGET,
@@ -265,13 +267,15 @@ def tree_of(paths: Sequence[Path], expanded: Expanded, root_token: int) -> Draft
 
 def expand_beams(landscape: Landscape, policies: Sequence[Eagle2]) -> None:
     """Run the expand phases of many EAGLE-2s side by side: one pass a layer serves them all."""
-    scouts = [Scout(landscape, policy.top_k) for policy in policies]
-    beams: list[list[Path]] = [[ROOT] for _ in policies]
+    layers = [Layers(landscape, policy.top_k) for policy in policies]
+    beams = [np.zeros(1, dtype=np.int64) for _ in policies]
     for level in range(max(policy.max_depth for policy in policies)):
-        landscape.expand(sorted({path for beam in beams for path in beam}))
+        landscape.expand(sorted({path for made, beam in zip(layers, beams, strict=True) for path in made.paths(beam)}))
         for place, policy in enumerate(policies):
-            deeper = level + 1 < policy.max_depth
-            beams[place] = policy.choose(scouts[place], scouts[place].expand(beams[place])) if deeper else []
+            if len(beams[place]):
+                layers[place].expand(beams[place])
+                deeper = level + 1 < policy.max_depth
+                beams[place] = policy.choose(layers[place]) if deeper else beams[place][:0]
 
 
 def expand_levels(landscape: Landscape, budget: int) -> None:

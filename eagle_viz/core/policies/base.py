@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -27,32 +27,53 @@ class PoolTooSmallError(ValueError):
         super().__init__(f"budget: {budget} nodes asked of {policy}, but it scores only {available} candidates here; {remedy}")
 
 
+class Book(Protocol):
+    """What was scored in a drafting, pass by pass; ``Scout`` keeps it by path, ``Layers`` in columns."""
+
+    passes: int
+
+    def pool(self) -> DraftTree:
+        """Every candidate that was scored, as a tree."""
+
+    def path_of(self, kept: Sequence) -> tuple[Path, ...]:
+        """Paths of what was kept."""
+
+    def frontiers(self) -> tuple[tuple[Path, ...], ...]:
+        """The paths expanded in each pass."""
+
+
 @dataclass(frozen=True, eq=False)
 class Draft:
-    """What ``policy`` did.
+    """What ``policy`` did with ``budget`` nodes: ``tree`` the kept ones, ``kept`` the same in reveal order as ``book`` names them.
 
-    ``scored`` every candidate it scored (a fixed shape prices only what it keeps), ``pool`` the same as a tree, made when first
-    asked for; ``frontiers`` the paths expanded in each draft pass; ``order`` the kept paths in reveal order, ancestors first;
-    ``tree`` the kept nodes; ``passes`` the draft passes this policy needs by itself (a landscape's memo does not make them fewer).
-    Law: every prefix of ``order`` is a tree.
+    Paths and the pool are made when first asked for. Law: every prefix of ``order`` is a tree.
     """
 
     policy: Policy
     budget: int
-    scored: Mapping[Path, Node]
-    frontiers: tuple[tuple[Path, ...], ...]
-    order: tuple[Path, ...]
+    book: Book
+    kept: Sequence
     tree: DraftTree
 
     @cached_property
+    def order(self) -> tuple[Path, ...]:
+        """The kept paths in reveal order, ancestors first."""
+        return self.book.path_of(self.kept)
+
+    @cached_property
+    def frontiers(self) -> tuple[tuple[Path, ...], ...]:
+        """The paths expanded in each draft pass."""
+        return self.book.frontiers()
+
+    @cached_property
     def pool(self) -> DraftTree:
-        """Every candidate that was scored, as a tree."""
-        return DraftTree.from_nodes(self.scored.values(), int(self.tree.tokens[0]))
+        """Every candidate that was scored (a fixed shape prices only what it keeps), as a tree."""
+        return self.book.pool()
 
     @property
     def passes(self) -> int:
-        """Draft passes made for this tree by itself: one a frontier."""
-        return len(self.frontiers)
+        """Draft passes that this policy needs by itself: one a frontier (a landscape's memo does not make them fewer)."""
+        return self.book.passes
 
 
 @dataclass(frozen=True)
@@ -133,14 +154,14 @@ class Scout:
     def __init__(self, landscape: Landscape, top_k: int | None = None) -> None:
         self.landscape = landscape
         self.top_k = top_k
-        self.frontiers: list[tuple[Path, ...]] = []
+        self.expanded: list[tuple[Path, ...]] = []
         self.nodes: dict[Path, Node] = {}
         self.values: dict[Path, float] = {(): 1.0}
 
     def expand(self, frontier: Iterable[Path]) -> list[Path]:
         """One draft pass: score the (top k) candidates of each frontier path; the paths scored, frontier by frontier."""
         frontier = tuple(frontier)
-        self.frontiers.append(frontier)
+        self.expanded.append(frontier)
         scored = []
         for path, candidates in zip(frontier, self.landscape.expand(frontier), strict=True):
             scored += self._score(path, candidates)
@@ -161,10 +182,27 @@ class Scout:
         return sorted(paths, key=lambda path: rank_order(self.values[path], path))
 
     def draft(self, policy: Policy, order: Iterable[Path]) -> Draft:
-        """Close the books: the pool, and the tree of the kept paths in this reveal order."""
+        """Close the books: the tree of the kept paths in this reveal order."""
         order = tuple(order)
         tree = DraftTree.from_nodes((self.nodes[path] for path in order), self.landscape.root_token)
-        return Draft(policy, len(order), self.nodes, tuple(self.frontiers), order, tree)
+        return Draft(policy, len(order), self, order, tree)
+
+    @property
+    def passes(self) -> int:
+        """Draft passes made: one a frontier."""
+        return len(self.expanded)
+
+    def pool(self) -> DraftTree:
+        """Every candidate that was scored, as a tree."""
+        return DraftTree.from_nodes(self.nodes.values(), self.landscape.root_token)
+
+    def path_of(self, kept: Sequence[Path]) -> tuple[Path, ...]:
+        """What was kept is named by path already."""
+        return tuple(kept)
+
+    def frontiers(self) -> tuple[tuple[Path, ...], ...]:
+        """The paths expanded in each pass."""
+        return tuple(self.expanded)
 
 
 def check_budget(budget: int) -> int:

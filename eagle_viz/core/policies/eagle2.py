@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..landscape import Landscape
-from ..tree import ROOT, Path
-from .base import LEVELS, MAX_DEPTH, TOP_K, Draft, Parameter, Policy, PoolTooSmallError, Scout, check_budget, check_whole
+from .base import LEVELS, MAX_DEPTH, TOP_K, Draft, Parameter, Policy, PoolTooSmallError, check_budget, check_whole
+from .layers import Layers, greatest
 
 EXPAND_BY = ("value", "confidence")
 EARLY_STOP = Parameter("early_stop", bool, "make no draft pass that cannot change the tree (not the paper's)")
@@ -50,12 +50,12 @@ class Eagle2(Policy):
 
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
         budget = check_budget(budget)
-        scout = Scout(landscape, self.top_k)
-        beams = self.expand(scout, budget if self.early_stop else None)
-        ranked = scout.by_value(scout.nodes) if self.rerank else [path for beam in beams for path in beam]
-        if len(ranked) < budget:
-            raise PoolTooSmallError(self.name, budget, len(ranked), "raise top_k, max_depth or the candidates per node")
-        return scout.draft(self, ranked[:budget])
+        layers = Layers(landscape, self.top_k)
+        beams = self.expand(layers, budget if self.early_stop else None)
+        kept = 1 + greatest(layers.scored(), budget) if self.rerank else np.concatenate(beams)[:budget]
+        if len(kept) < budget:
+            raise PoolTooSmallError(self.name, budget, len(kept), "raise top_k, max_depth or the candidates per node")
+        return layers.draft(self, kept)
 
     def passes_at(self, draft: Draft) -> np.ndarray:
         return passes_needed(draft) if self.early_stop else super().passes_at(draft)
@@ -67,36 +67,31 @@ class Eagle2(Policy):
     def stopping_early(self) -> Policy | None:
         return replace(self, early_stop=True) if self.rerank and self.expand_by == "value" and not self.early_stop else None
 
-    def expand(self, scout: Scout, enough: int | None = None) -> list[list[Path]]:
-        """Run the draft passes; the chosen beam of each layer (the last one is never expanded).
+    def expand(self, layers: Layers, enough: int | None = None) -> list[np.ndarray]:
+        """Run the draft passes; the chosen beam of each layer, best first (the last one is never expanded).
 
         ``enough``: stop when the beam's best is worth no more than the best ``enough`` scored: its children are worth no more
         than it, and at equal value the shallower node goes first.
         """
-        beams: list[list[Path]] = []
-        frontier: list[Path] = [ROOT]
+        beams: list[np.ndarray] = []
+        frontier = np.zeros(1, dtype=np.int64)
         for _ in range(self.max_depth):
-            if not frontier:
-                break
-            frontier = self.choose(scout, scout.expand(frontier))
+            layers.expand(frontier)
+            frontier = self.choose(layers)
             beams.append(frontier)
-            if enough is not None and frontier and settled(scout, frontier[0], enough):
+            if not len(frontier) or (enough is not None and settled(layers, frontier[0], enough)):
                 break
         return beams
 
-    def choose(self, scout: Scout, layer: list[Path]) -> list[Path]:
-        """The next frontier: the ``top_k`` best of this layer's candidates only."""
-        if self.expand_by == "value":
-            return scout.by_value(layer)[: self.top_k]
-        return sorted(layer, key=lambda path: (-scout.nodes[path].confidence, path))[: self.top_k]
+    def choose(self, layers: Layers) -> np.ndarray:
+        """The next frontier: the ``top_k`` best rows of the newest layer only."""
+        worth = layers.values if self.expand_by == "value" else layers.confidences
+        return layers.first + greatest(worth, self.top_k)
 
 
-def settled(scout: Scout, best: Path, budget: int) -> bool:
-    """Whether nothing below ``best`` can enter the ``budget`` most valuable nodes scored so far."""
-    if budget < 1 or len(scout.nodes) < budget:
-        return budget < 1
-    values = np.fromiter((scout.values[path] for path in scout.nodes), float, len(scout.nodes))
-    return scout.values[best] <= np.partition(values, len(values) - budget)[len(values) - budget]
+def settled(layers: Layers, best: int, budget: int) -> bool:
+    """Whether nothing below row ``best`` of the newest layer can enter the ``budget`` most valuable rows scored so far."""
+    return np.count_nonzero(layers.scored() >= layers.values[best - layers.first]) >= budget
 
 
 def passes_needed(draft: Draft) -> np.ndarray:
@@ -106,10 +101,7 @@ def passes_needed(draft: Draft) -> np.ndarray:
     """
     needed = np.full(draft.budget + 1, draft.passes)
     needed[0] = 0
-    worth = {ROOT: 1.0}  # without the pool's tree, which costs more than all the rest here
-    for path, node in draft.scored.items():
-        worth[path] = worth[path[:-1]] * node.confidence
-    values, depths = np.array(list(worth.values())), np.array([len(path) for path in worth])
+    values, depths = draft.pool.values, draft.pool.depths
     for level in range(draft.passes - 1, 0, -1):
         best = values[depths == level].max(initial=0.0)
         scored = np.sort(values[(depths >= 1) & (depths <= level)])[::-1][: draft.budget]
