@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..core.calibration import wilson
-from ..core.landscape import RankLandscape
+from .chain import EndingLandscape
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ class Acceptance:
         return tuple(int(count) for count in -np.diff([*self.reached, 0]))
 
     @property
-    def landscape(self) -> RankLandscape:
+    def landscape(self) -> EndingLandscape:
         """A chain: one candidate a level with the conditional rate as its confidence, nothing behind the last measured position.
 
         Law: the chain of all its positions expects ``accepted / passes`` tokens. Raises ``ValueError`` where rates are unknown.
@@ -113,7 +113,7 @@ class Acceptance:
             raise ValueError(f"positions: this {self.format} file has no acceptance by position, so no tree can be drawn from it")
         if max(rates) > 1:
             raise ValueError(f"positions: a rate of {max(rates):.3g} in this {self.format} file, allowed is 0 to 1")
-        return RankLandscape([*([rate] for rate in rates), [0.0]])
+        return EndingLandscape([*([rate] for rate in rates), [0.0]])
 
 
 def reached_from_histogram(histogram: Sequence[int]) -> tuple[int, ...]:

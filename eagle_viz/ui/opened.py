@@ -16,7 +16,7 @@ from ..core.uploaded import Uploaded, read_upload
 from ..imports import MAX_BYTES as MOST_NUMBERS
 from ..imports import Acceptance, UnknownFormatError, check, difference, read_acceptance
 from . import chrome, library, session, world
-from .settings import ALL_STEPS, PROPERTIES, USUAL_BUDGET, Settings
+from .settings import ALL_STEPS, PROPERTIES, Settings
 
 MAX_BYTES = MOST_NUMBERS
 """The largest file that the page takes; trees and recordings have limits of their own below it."""
@@ -38,12 +38,13 @@ class Numbers:
 
     @property
     def levels(self) -> str:
-        """The chain as the lab's levels; empty where the file has no acceptance by position.
+        """The chain as the lab's levels; empty where the file has no acceptance by position, or none at all.
 
         >>> Numbers("a", Acceptance("example", "", reached=(4, 3, 2))).levels
         '0.75 / 0.6667 / 0'
         """
-        if not any(position.rate is not None for position in self.found.positions):
+        first = next(iter(self.found.positions), None)
+        if first is None or not first.rate:
             return ""
         rows = self.found.landscape.confidences
         return " / ".join(f"{rate:.4g}" for (rate,) in [*rows[:-1][:_LEVELS], rows[-1]])
@@ -75,7 +76,7 @@ def show(name: str, content: bytes) -> None:
     start = {"preset": "", "step": ALL_STEPS, "mode": "nodes"}
     if isinstance(found, Recording):
         library.keep_live(found)
-        budget = min(now.budget, USUAL_BUDGET)
+        budget = PROPERTIES["budget"].default
         session.restart(now.but(source="recording", recording=found.name, position=0, budget=budget, **start))
     elif isinstance(found, Numbers):
         st.session_state[_NUMBERS] = (*st.session_state.get(_NUMBERS, ())[-1:], found)
@@ -90,11 +91,18 @@ def show(name: str, content: bytes) -> None:
         session.restart(now.but(source="file", budget=budget, **start))
 
 
+def on_stage(settings: Settings) -> tuple[Numbers, ...]:
+    """The engine's file whose chain is on the stage, or that has no chain to show, last, and the one opened before it, if any."""
+    kept = st.session_state.get(_NUMBERS, ())
+    shown = kept and (not kept[-1].levels or (settings.source, settings.levels) == ("levels", kept[-1].levels))
+    return kept if shown else ()
+
+
 def panel(settings: Settings) -> None:
-    """The numbers of the engine's file whose chain is on the stage, or that has no chain to show."""
-    *before, now = st.session_state.get(_NUMBERS, (None,))
-    if now is None or (now.levels and (settings.source, settings.levels) != ("levels", now.levels)):
+    """What the file on the stage says: tau, positions, speed by chain length, checks, and the difference to the file before it."""
+    if not on_stage(settings):
         return
+    *before, now = on_stage(settings)
     with st.container(key="card-engine", border=True):
         chrome.card_title("Your engine's numbers", f"{now.file}, {now.found.format}")
         st.html(f'<p class="claim" data-testid="engine-tau">{escape(_tau(now.found))}</p>')
@@ -132,7 +140,9 @@ def _best_length(settings: Settings, found: Acceptance) -> str:
     lengths = np.arange(len(rates) + 1)
     speeds = speedup(cost, np.concatenate([[0.0], np.cumsum(np.cumprod(rates))]), lengths, lengths)
     best = int(np.argmax(speeds[1:])) + 1
+    last = int(lengths[-1])
+    all_of_them = f"{speeds[last]:.2f} times plain decoding with all {last} drafted"
+    found_best = "the best of the measured lengths" if best == last else f"{speeds[best]:.2f} with {best}, the best of them"
     return (
-        f"Expected speed with the pass times of {cost.title}: {speeds[-1]:.2f} times plain decoding with all {lengths[-1]} "
-        f"drafted, {speeds[best]:.2f} with {best}, the best length of those measured. Choose pass times under Budget & speed."
+        f"Expected speed with the pass times of {cost.title}: {all_of_them}, {found_best}. Choose pass times under Budget & speed."
     )

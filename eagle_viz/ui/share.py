@@ -23,7 +23,8 @@ def panel() -> None:
     """A drawer below the charts; runs alone when it is opened."""
     settings = session.current()
     with st.container(key="share-drawer"):
-        parts.drawer(TITLE, "share_open", lambda: _inside(settings), pulled=settings.source == "file", part=parts.CHARTS)
+        pulled = settings.source == "file" or bool(opened.on_stage(settings))  # so that a second file can follow
+        parts.drawer(TITLE, "share_open", lambda: _inside(settings), pulled=pulled, part=parts.CHARTS)
 
 
 def _inside(settings: Settings) -> None:

@@ -12,6 +12,7 @@ from ..core.policies import POLICIES, Draft, Policy
 from ..core.population import Population, affordable_seeds, population
 from ..core.readout import budget_curve, draft_up_to
 from ..core.uploaded import Uploaded
+from ..imports import EndingLandscape
 from ..stage.trace import build_trace, tier_of
 from .library import read_recording
 from .settings import RECORDED_CHAIN, USUAL_BUDGET, Settings, offered_parameters, scene
@@ -118,7 +119,9 @@ def most_budget(settings: Settings) -> int:
 
 
 def parse_levels(text: str) -> RankLandscape:
-    """Confidences by rank, levels separated by ``/``, the last serving all deeper levels; raises ``ValueError`` with one sentence.
+    """Confidences by rank, levels separated by ``/``; raises ``ValueError`` with one sentence.
+
+    The last level serves all deeper ones; where it is 0 the landscape ends there.
 
     >>> parse_levels("0.9 0.05 / 0.8, 0.1").confidences
     ((0.9, 0.05), (0.8, 0.1))
@@ -127,7 +130,7 @@ def parse_levels(text: str) -> RankLandscape:
         rows = [[float(word) for word in level.replace(",", " ").split()] for level in text.split("/")]
     except ValueError as error:
         raise ValueError(f"levels: {text[:60]!r} given, allowed are numbers from 0 to 1, levels separated by /") from error
-    return RankLandscape(rows)
+    return RankLandscape(rows) if len(rows) == 1 or any(rows[-1]) else EndingLandscape(rows)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

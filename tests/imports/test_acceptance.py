@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from eagle_viz import POLICIES
+from eagle_viz.core.readout import draft_up_to
 from eagle_viz.imports import Acceptance, check, difference
 from eagle_viz.imports.acceptance import reached_from_histogram
 from eagle_viz.imports.printed import Printed
@@ -25,7 +26,7 @@ def test_the_chain_expects_what_the_passes_accepted(histogram):
     found = run(*histogram)
     if found.positions[0].rate is None:
         return
-    draft = POLICIES["chain"]()(found.landscape, len(found.landscape.confidences) - 1)
+    draft, _ = draft_up_to(POLICIES["chain"](), found.landscape, 25)
     assert draft.tree.expected_accepted == pytest.approx(found.tau - 1)
 
 
@@ -44,6 +45,13 @@ def test_positions_that_nobody_reached_are_unknown():
     found = run(5, 0, 0)
     assert (found.positions[0].rate, found.positions[1].rate, found.positions[1].low) == (0, None, None)
     assert found.landscape.confidences == ((0.0,), (0.0,))
+
+
+@pytest.mark.parametrize("policy", list(POLICIES))
+def test_every_policy_keeps_the_measured_chain_and_no_more(policy):
+    """Asked for 25 nodes of a chain of three, each policy keeps these three."""
+    draft, _ = draft_up_to(POLICIES[policy](), run(40, 24, 16, 20).landscape, 25)
+    assert list(draft.order) == [(0,), (0, 0), (0, 0, 0)]
 
 
 def test_a_file_without_positions_makes_no_landscape():
