@@ -42,13 +42,23 @@ class HeadCheckpoint:
         return any(name.startswith("midlayer.") for name in self.tensors)
 
     @property
+    def kind(self) -> str:
+        """The kind of head, for people."""
+        return "EAGLE-3" if self.is_eagle3 else "EAGLE-1/2"
+
+    @property
+    def layer(self) -> str:
+        """The prefix of the decoder layer's tensors."""
+        return "midlayer" if self.is_eagle3 else "layers.0"
+
+    @property
     def temperatures(self) -> tuple[float, ...]:
         """Calibration: what the draft logits are divided by, per depth from 1 on; the last one goes on."""
         return tuple(self.config.get("eagle_viz", {}).get("temperatures", (1.0,)))
 
 
 def read_head(folder: str | Path) -> HeadCheckpoint:
-    """Read a head from a folder with config.json and model.safetensors or pytorch_model.bin.
+    """Read a head from a folder with config.json and model.safetensors or pytorch_model.bin, whole or in shards (index.json).
 
     Raises HeadError, which names what is missing or broken.
     """
@@ -57,6 +67,9 @@ def read_head(folder: str | Path) -> HeadCheckpoint:
     for name in WEIGHT_FILES:
         if (folder / name).is_file():
             return HeadCheckpoint(config, _read_tensors(folder / name), str(folder / name))
+        index = folder / f"{name}.index.json"
+        if index.is_file():
+            return HeadCheckpoint(config, _read_shards(index), str(index))
     raise HeadError(f"head {str(folder)!r} has no weights: expected {' or '.join(WEIGHT_FILES)}")
 
 
@@ -79,88 +92,39 @@ def tensor_digest(tensors: Mapping[str, Tensor]) -> str:
     return digest.hexdigest()[:16]
 
 
-def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None:
-    """Raise HeadError unless every tensor is there, in the shape that config.json and the target ask for."""
-    if checkpoint.config.get("hidden_size") != hidden:
-        raise HeadError(f"{checkpoint.source}: hidden_size is {checkpoint.config.get('hidden_size')}, but the target's is {hidden}")
-    for key, shape in _expected_shapes(checkpoint, hidden).items():
-        if key not in checkpoint.tensors:
-            raise HeadError(f"{checkpoint.source}: key {key!r} is missing, expected shape {list(shape)}")
-        found = tuple(checkpoint.tensors[key].shape)
-        if found != shape:
-            raise HeadError(f"{checkpoint.source}: key {key!r} has shape {list(found)}, expected {list(shape)}")
-    _check_vocabulary(checkpoint, vocabulary)
-
-
-def draft_tokens(checkpoint: HeadCheckpoint, vocabulary: int) -> Tensor:
-    """Target ids [D] of the draft vocabulary; without `d2t` it is the whole vocabulary."""
-    if "d2t" not in checkpoint.tensors:
-        return torch.arange(vocabulary)
-    offsets = checkpoint.tensors["d2t"].long()
-    return torch.arange(len(offsets)) + offsets
-
-
-def _check_vocabulary(checkpoint: HeadCheckpoint, vocabulary: int) -> None:
-    tokens = draft_tokens(checkpoint, vocabulary)
-    if tokens.min() < 0 or tokens.max() >= vocabulary or len(tokens.unique()) < len(tokens):
-        raise HeadError(f"{checkpoint.source}: key 'd2t' must name different token ids in 0..{vocabulary - 1}")
-
-
-def _expected_shapes(checkpoint: HeadCheckpoint, hidden: int) -> dict[str, tuple[int, ...]]:
-    config = checkpoint.config
-    if not checkpoint.is_eagle3:
-        shapes = {f"layers.0.{name}": shape for name, shape in _layer_shapes(config, hidden, hidden).items()}
-        shapes |= {"fc.weight": (hidden, 2 * hidden)}
-        return shapes if config.get("bias") is False else shapes | {"fc.bias": (hidden,)}
-    shapes = {f"midlayer.{name}": shape for name, shape in _layer_shapes(config, hidden, 2 * hidden).items()}
-    shapes |= {f"midlayer.{name}.weight": (hidden,) for name in ("input_layernorm", "hidden_norm")}
-    size = _draft_vocabulary_size(checkpoint)
-    return shapes | {"fc.weight": (hidden, 3 * hidden), "norm.weight": (hidden,), "lm_head.weight": (size, hidden)}
-
-
-def _draft_vocabulary_size(checkpoint: HeadCheckpoint) -> int:
-    """D of an EAGLE-3 head: as many as `d2t` names, or the whole vocabulary that config.json names."""
-    if "d2t" in checkpoint.tensors:
-        return len(checkpoint.tensors["d2t"])
-    try:
-        return checkpoint.config["vocab_size"]
-    except KeyError as missing:
-        raise HeadError(f"config.json of the head has no field {missing}") from missing
-
-
-def _layer_shapes(config: Mapping, hidden: int, read: int) -> dict[str, tuple[int, ...]]:
-    """Shapes of a decoder layer whose attention reads `read` columns."""
-    try:
-        heads, inner = config["num_attention_heads"], config["intermediate_size"]
-    except KeyError as missing:
-        raise HeadError(f"config.json of the head has no field {missing}") from missing
-    size = config.get("head_dim") or hidden // heads
-    q, kv = heads * size, (config.get("num_key_value_heads") or heads) * size
-    return {
-        "self_attn.q_proj.weight": (q, read),
-        "self_attn.k_proj.weight": (kv, read),
-        "self_attn.v_proj.weight": (kv, read),
-        "self_attn.o_proj.weight": (hidden, q),
-        "mlp.gate_proj.weight": (inner, hidden),
-        "mlp.up_proj.weight": (inner, hidden),
-        "mlp.down_proj.weight": (hidden, inner),
-        "post_attention_layernorm.weight": (hidden,),
-    }
-
-
 def _read_config(path: Path) -> dict:
     try:
-        return json.loads(path.read_text())
+        config = json.loads(path.read_text())
     except OSError as error:
         raise HeadError(f"head config {str(path)!r} cannot be read: {error.strerror}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise HeadError(f"head config {str(path)!r} is not JSON: {error}") from error
+    if not isinstance(config, dict):
+        raise HeadError(f"head config {str(path)!r} holds {type(config).__name__}, allowed is a JSON object")
+    return config
+
+
+def _read_shards(index: Path) -> dict[str, Tensor]:
+    """All tensors that an index names, from the files beside it."""
+    named = _read_config(index).get("weight_map")
+    if not isinstance(named, dict) or not all(isinstance(name, str) and Path(name).name == name for name in named.values()):
+        raise HeadError(f"head index {str(index)!r} has no weight_map from tensor names to files beside it")
+    found = {}
+    for name in sorted(set(named.values())):
+        found |= _read_tensors(index.parent / name)
+    missing = sorted(named.keys() - found.keys())
+    if missing:
+        raise HeadError(f"head index {str(index)!r} names {missing[0]!r}, which is in none of its files")
+    return found
 
 
 def _read_tensors(path: Path) -> dict[str, Tensor]:
     try:
         if path.suffix == ".safetensors":
             return load_file(path)
-        return torch.load(path, map_location="cpu", weights_only=True)
+        found = torch.load(path, map_location="cpu", weights_only=True)
     except (OSError, SafetensorError, UnpicklingError, RuntimeError, ValueError, EOFError) as error:
         raise HeadError(f"head weights {str(path)!r} cannot be read: {str(error).splitlines()[0]}") from error
+    if not isinstance(found, dict) or not all(isinstance(k, str) and isinstance(t, Tensor) for k, t in found.items()):
+        raise HeadError(f"head weights {str(path)!r} hold something else than tensors by name")
+    return found

@@ -148,7 +148,7 @@ class Reader:
 
 def check_length(target: Target, prompt: int, reserve: int) -> None:
     """Raise ValueError where a prompt is empty or leaves no room for `reserve` positions."""
-    room = target.config.max_position_embeddings
+    room = target.longest_text
     if not 1 <= prompt <= room - reserve:
         raise ValueError(
             f"prompt: {prompt} tokens given, allowed is 1 to {max(0, room - reserve)} "

@@ -5,6 +5,8 @@ before), and answers with a guess of the state of position i + 1; an lm_head tur
 Source: arXiv 2401.15077, section 4.1; arXiv 2503.01840, section 3.1. Symbols: n rows, H hidden, V vocabulary, D draft vocabulary.
 """
 
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,7 +14,8 @@ import torch
 from torch import Tensor
 
 from eagle_viz.engine.cache import KeyValueCache
-from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError, check_head, draft_tokens, read_head, write_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError, read_head, write_head
+from eagle_viz.engine.head_rules import HARMLESS, check_head, draft_tokens
 from eagle_viz.engine.layers import Eagle3Layer, EagleLayer, HeadLayer
 from eagle_viz.engine.linear import Linear
 from eagle_viz.engine.llama import LlamaShape, additive_mask, rotary_table
@@ -43,7 +46,7 @@ class Head:
         self._layer = _head_layer(checkpoint, self.shape, target, self.dtype)
         self.taps = self._layer.taps
         self._cos, self._sin = rotary_table(self.shape)
-        self._embeddings = target.embeddings
+        self._embeddings = checkpoint.tensors.get("embed_tokens.weight", target.embeddings)
         self.draft_tokens = draft_tokens(checkpoint, target.vocabulary)
         lm_head = self._layer.lm_head(target.lm_head_weight[self.draft_tokens].float())
         self._lm_head = _draft_lm_head(checkpoint, lm_head)
@@ -89,11 +92,17 @@ class Head:
         if position_ids is None:
             position_ids = torch.arange(cache.length, cache.length + len(tokens))
         positions = torch.as_tensor(position_ids, dtype=torch.long)
+        self._reach(int(positions.max()))
         rotary = tuple(t[positions].to(self.dtype)[None, :, None] for t in (self._cos, self._sin))
         added = additive_mask(mask, len(tokens), cache.length + len(tokens), self.dtype)
         out = self._layer(self._embeddings[tokens].to(self.dtype), states.to(self.dtype), rotary, added, cache)
         cache.advance(len(tokens))
         return out
+
+    def _reach(self, position: int) -> None:
+        """Have rotary tables up to this position, beyond what config.json says too: the published code grows its table alike."""
+        if position >= len(self._cos):
+            self._cos, self._sin = rotary_table(replace(self.shape, max_positions=2 * (position + 1)))
 
     @torch.inference_mode()
     def probabilities(self, guesses: Tensor, depths) -> Tensor:
@@ -122,7 +131,8 @@ def head_shape(checkpoint: HeadCheckpoint) -> LlamaShape:
     """The shape of a head's one decoder layer, from its config.json."""
     from transformers import LlamaConfig
 
-    fields = {k: v for k, v in checkpoint.config.items() if k not in ("bias", "eagle_viz", "architectures", "draft_vocab_size")}
+    ours = ("bias", "eagle_viz", "eagle_config", "architectures", "draft_vocab_size", "model_type", *HARMLESS)
+    fields = {k: v for k, v in checkpoint.config.items() if k not in ours}
     try:
         return LlamaShape.of(LlamaConfig(**fields))
     except (TypeError, ValueError, KeyError) as error:
@@ -131,8 +141,8 @@ def head_shape(checkpoint: HeadCheckpoint) -> LlamaShape:
 
 def head_config(target: Target) -> dict:
     """config.json of a new head for this target: a Llama configuration with one layer."""
-    config = target.config
-    fields = ("hidden_size", "intermediate_size", "num_attention_heads", "num_key_value_heads", "head_dim", "rms_norm_eps")
+    config, heads = target.config, target.config.num_attention_heads
+    rotary = getattr(config, "rope_parameters", None) or {}
     return {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -140,9 +150,15 @@ def head_config(target: Target) -> dict:
         "hidden_act": "silu",
         "vocab_size": target.vocabulary,
         "max_position_embeddings": config.max_position_embeddings,
-        "rope_theta": config.rope_parameters["rope_theta"],
+        "rope_theta": rotary.get("rope_theta", 10000.0),
         "bias": True,
-    } | {field: getattr(config, field) for field in fields}
+        "hidden_size": target.hidden,
+        "intermediate_size": getattr(config, "intermediate_size", None) or 4 * target.hidden,
+        "num_attention_heads": heads,
+        "num_key_value_heads": getattr(config, "num_key_value_heads", None) or heads,
+        "head_dim": getattr(config, "head_dim", None) or target.hidden // heads,
+        "rms_norm_eps": getattr(config, "rms_norm_eps", 1e-6),
+    }
 
 
 def random_checkpoint(target: Target, vocabulary: Tensor, seed: int) -> HeadCheckpoint:
@@ -211,7 +227,26 @@ def eagle3_taps(layers: int) -> tuple[int, ...]:
 def _head_layer(checkpoint: HeadCheckpoint, shape: LlamaShape, target: Target, dtype: torch.dtype) -> HeadLayer:
     if not checkpoint.is_eagle3:
         return EagleLayer(shape, checkpoint.tensors, dtype)
-    return Eagle3Layer(shape, checkpoint.tensors, dtype, eagle3_taps(target.config.num_hidden_layers))
+    return Eagle3Layer(shape, checkpoint.tensors, dtype, _taps(checkpoint, target.config.num_hidden_layers))
+
+
+def _taps(checkpoint: HeadCheckpoint, layers: int) -> tuple[int, ...]:
+    """The layers that config.json names as vLLM does (`eagle_aux_hidden_state_layer_ids`), or the usual ones."""
+    own = checkpoint.config.get("eagle_config") or {}
+    if not isinstance(own, Mapping) or own.keys() - {"eagle_aux_hidden_state_layer_ids", "use_aux_hidden_state"}:
+        raise HeadError(
+            f"{checkpoint.source}: config.json field 'eagle_config' is {own!r}, allowed is eagle_aux_hidden_state_layer_ids"
+        )
+    if own.get("use_aux_hidden_state") is False:
+        raise HeadError(f"{checkpoint.source}: use_aux_hidden_state is false, allowed is true: an EAGLE-3 head reads three layers")
+    named = own.get("eagle_aux_hidden_state_layer_ids")
+    if named is None:
+        return eagle3_taps(layers)
+    whole = isinstance(named, list) and all(type(layer) is int and 0 <= layer < layers for layer in named)
+    if not whole or len(named) != 3 or sorted(set(named)) != named:
+        allowed = f"three different layers from 0 to {layers - 1}, ascending"
+        raise HeadError(f"{checkpoint.source}: eagle_aux_hidden_state_layer_ids is {named!r}, allowed is {allowed}")
+    return tuple(named)
 
 
 def _draft_lm_head(checkpoint: HeadCheckpoint, weight: Tensor) -> Linear:

@@ -48,6 +48,7 @@ class EagleLayer:
         bias = tensors["fc.bias"].to(dtype) if "fc.bias" in tensors else None
         self._fc = Linear(tensors["fc.weight"].to(dtype), bias)
         self._block = Block(shape, _below("layers.0.", tensors), dtype)
+        self._own_lm_head = tensors.get("lm_head.weight")
 
     def fuse(self, features: Tensor) -> Tensor:
         return features
@@ -60,7 +61,7 @@ class EagleLayer:
         return states
 
     def lm_head(self, target_rows: Tensor) -> Tensor:
-        return target_rows
+        return target_rows if self._own_lm_head is None else self._own_lm_head.float()
 
 
 class Eagle3Layer:

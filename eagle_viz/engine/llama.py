@@ -116,7 +116,8 @@ class Block:
         before = torch.cat(norms) if norms else torch.ones(shape.hidden)
         between = weights["post_attention_layernorm.weight"].float()
         qkv = torch.cat([weights[f"self_attn.{name}_proj.weight"].float() for name in "qkv"])
-        self.qkv = Linear((qkv * before).to(dtype))
+        biases = [weights[key].float() for key in (f"self_attn.{name}_proj.bias" for name in "qkv") if key in weights]
+        self.qkv = Linear((qkv * before).to(dtype), torch.cat(biases).to(dtype) if biases else None)
         self.out = Linear(weights["self_attn.o_proj.weight"].to(dtype))
         self.gate = Linear((weights["mlp.gate_proj.weight"].float() * between).to(dtype))
         self.up = Linear((weights["mlp.up_proj.weight"].float() * between).to(dtype))

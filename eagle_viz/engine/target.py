@@ -28,6 +28,26 @@ class TargetPass(NamedTuple):
         return torch.cat(self.taps, dim=-1) if self.taps else self.features
 
 
+def check_architecture(model) -> None:
+    """Raise ValueError for a model that a tree mask does not fit, by the reason."""
+    config, kind = model.config, model.config.model_type
+    if config.is_encoder_decoder:
+        raise ValueError(f"target: {kind} models have an encoder; allowed are decoders alone")
+    layers = {str(layer) for layer in getattr(config, "layer_types", None) or ()}
+    foreign = sorted(layer for layer in layers if not layer.endswith("attention") or "linear" in layer)
+    # `_is_stateful` is Hugging Face's own mark of models that keep a state instead of (or beside) keys and values.
+    if getattr(model, "_is_stateful", False) or foreign:
+        raise ValueError(f"target: {kind} models keep a recurrent state, which cannot hold the branches of a tree at once")
+    if kind in ("bloom", "mpt") or getattr(config, "alibi", False):
+        raise ValueError(f"target: {kind} models place tokens by ALiBi, which counts rows of the tree mask instead of depths")
+    if getattr(config, "final_logit_softcapping", None):
+        raise ValueError(
+            f"target: {kind} models cap their logits after the lm_head (final_logit_softcapping), which is not covered"
+        )
+    if not hasattr(config, "max_position_embeddings"):
+        raise ValueError(f"target: {kind} models do not say how many positions they count (max_position_embeddings)")
+
+
 class TransformersCache:
     """A Hugging Face cache with the few verbs this package needs."""
 
@@ -82,19 +102,25 @@ class Target:
     """
 
     def __init__(self, model, tokenizer, dtype: torch.dtype = torch.float32):
+        check_architecture(model)
         self.config, self.tokenizer, self.dtype = model.config, tokenizer, dtype
+        self._generation_config = getattr(model, "generation_config", None)
         if is_plain_llama(model.config):
             self.body = Llama(LlamaShape.of(model.config), model.state_dict(), dtype)
         else:
             self.body = TransformersBody(model.to(dtype))
-        self.lm_head_weight = model.get_output_embeddings().weight.detach().to(dtype)
-        self._lm_head = Linear(self.lm_head_weight)
+        lm_head = model.get_output_embeddings()
+        self.lm_head_weight = lm_head.weight.detach().to(dtype)
+        bias = getattr(lm_head, "bias", None)
+        self._lm_head = Linear(self.lm_head_weight, None if bias is None else bias.detach().to(dtype))
+        if isinstance(self.body, TransformersBody):
+            self._check_logits(model)
 
     @classmethod
     def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32) -> "Target":
         """Load a Hugging Face causal LM and its tokenizer from a local folder or a hub id.
 
-        Raises ValueError if the folder holds no such model.
+        Raises ValueError if the folder holds no such model, or one whose attention a tree mask does not fit.
         """
         from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -106,6 +132,14 @@ class Target:
             reason = str(error).splitlines()[0]
             raise ValueError(f"target {str(folder)!r} is not a Hugging Face causal language model: {reason}") from error
         return cls(model.eval(), tokenizer, dtype)
+
+    @torch.inference_mode()
+    def _check_logits(self, model) -> None:
+        """Raise ValueError where the model does more to its logits than the lm_head (softcapping, scaling)."""
+        tokens = torch.arange(min(8, self.vocabulary))
+        wanted, found = model(tokens[None]).logits[0].float(), self.forward(tokens).logits.float()
+        if not torch.allclose(found, wanted, rtol=0.02, atol=0.02 * float(wanted.abs().max())):
+            raise ValueError(f"target: {self.config.model_type} models change their logits after the lm_head, which is not covered")
 
     @cached_property
     def digest(self) -> str:
@@ -129,13 +163,29 @@ class Target:
 
     @property
     def end_tokens(self) -> frozenset[int]:
-        """Token ids after which an answer is over."""
-        ends = self.config.eos_token_id
-        ends = ends if isinstance(ends, (list, tuple)) else [ends]
-        return frozenset(e for e in [*ends, getattr(self.tokenizer, "eos_token_id", None)] if e is not None)
+        """Token ids after which an answer is over: what config.json, generation_config.json and the tokenizer name together."""
+        named = (self.config, self._generation_config, self.tokenizer)
+        ends = [getattr(place, "eos_token_id", None) for place in named]
+        ends = [one for end in ends for one in (end if isinstance(end, (list, tuple)) else [end])]
+        return frozenset(end for end in ends if end is not None)
+
+    @property
+    def longest_text(self) -> int:
+        """Positions that a text may have: all that the model counts, and no more than its shortest attention window.
+
+        Within the window every position sees all before it, as the tree mask says; beyond it the model would see less.
+        """
+        windows = [getattr(self.config, field, None) for field in ("sliding_window", "attention_chunk_size")]
+        used = getattr(self.config, "use_sliding_window", True)
+        return min([self.config.max_position_embeddings, *(window for window in windows if window and used)])
 
     def encode_chat(self, prompt: str) -> list[int]:
-        """Token ids of one user turn in the chat template, up to where the answer begins."""
+        """Token ids of one user turn in the chat template, up to where the answer begins.
+
+        Raises ValueError for a tokenizer without a chat template.
+        """
+        if not getattr(self.tokenizer, "chat_template", None):
+            raise ValueError("target: its tokenizer has no chat template; give one whose folder has a chat template")
         messages = [{"role": "user", "content": prompt}]
         text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
         return self.tokenizer.encode(text, add_special_tokens=False)

@@ -13,8 +13,9 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint, check_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint
 from eagle_viz.engine.head import eagle3_taps, head_shape, random_checkpoint, random_eagle3_checkpoint
+from eagle_viz.engine.head_rules import check_head
 from eagle_viz.engine.target import Target
 from eagle_viz.training.corpus import Corpus
 from eagle_viz.training.losses import draft_loss

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import torch
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint, check_head, read_head, write_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint, read_head, write_head
+from eagle_viz.engine.head_rules import check_head
 from eagle_viz.engine.target import Target
 from eagle_viz.training.calibrate import calibrate, calibration_error, unseen_answers
 from eagle_viz.training.corpus import Corpus, CorpusPlan, build_corpus

@@ -8,8 +8,9 @@ from safetensors.torch import load_file, save_file
 from transformers import LlamaConfig
 from transformers.models.llama.modeling_llama import LlamaDecoderLayer, LlamaRotaryEmbedding
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError, draft_tokens, read_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError, read_head
 from eagle_viz.engine.head import Head, head_config, random_checkpoint
+from eagle_viz.engine.head_rules import draft_tokens
 
 TOKENS = [4, 9, 33, 70, 12]
 
