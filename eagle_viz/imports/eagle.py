@@ -42,8 +42,8 @@ def _by_length(lengths: list[int]) -> Acceptance:
 
 
 def _turns(choice: Mapping) -> list[Request]:
-    tokens = counts(choice, "new_tokens")
-    passes = [index + 1 for index in counts(choice, "idxs")] if "idxs" in choice else counts(choice, "decoding_steps")
+    tokens, last = counts(choice, "new_tokens") or [], counts(choice, "idxs")
+    passes = counts(choice, "decoding_steps") or [] if last is None else [index + 1 for index in last]
     if len(tokens) != len(passes):
         raise ValueError(f"new_tokens: {len(tokens)} turns beside {len(passes)} of idxs given, allowed is as many")
     return [Request(made, _accepted(new, made)) for new, made in zip(tokens, passes, strict=True)]

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from .acceptance import Acceptance
 from .document import Document, whole
-from .printed import Printed, pooled_prints
+from .printed import Printed, pooled_prints, printed_figures
 from .requests import Request, pooled
 
 TIMINGS = (
@@ -53,12 +54,12 @@ def read_log(document: Document) -> Acceptance | None:
             tokens = int(found[2])
         elif found := _LINE.search(line):
             requests.append(_counted(tokens, int(found[1]), int(found[2])))
-            prints += [Printed(float(found[3]), int(found[1]), int(found[2]))] if found[3] else []
+            means = printed_figures("mean len", found[3] or "")
+            prints += [Printed(mean, int(found[1]), int(found[2])) for mean in means]
             tokens = None
         elif (found := _BY_POSITION.search(line)) and prints:
             last = prints.pop()
-            rates = tuple(float(word) for word in found[1].split(",") if word.strip())
-            prints.append(Printed(last.mean, last.accepted, last.drafted, rates))
+            prints.append(replace(last, rates=printed_figures("acc per pos", found[1])))
     if not requests:
         return None
     if len(prints) == len(requests):

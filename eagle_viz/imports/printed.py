@@ -5,12 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from .acceptance import Acceptance
 from .document import total
 
 MEAN_HALF, RATE_HALF = 0.005, 0.0005
 """Half of the last printed decimal: means have two, rates by position three."""
+MOST_TRIED = 100_000
+"""Numbers of passes that are held against a line; a line with more is too coarse to tell one."""
+
+
+def printed_figures(name: str, words: str) -> tuple[float, ...]:
+    """Numbers separated by commas; raises ``ValueError`` naming the field and the value.
+
+    >>> printed_figures("rates", "0.913, 0.783")
+    (0.913, 0.783)
+    """
+    try:
+        return tuple(float(word) for word in words.split(",") if word.strip())
+    except ValueError:
+        raise ValueError(f"{name}: {words!r:.60} given, allowed are numbers separated by commas") from None
 
 
 @dataclass(frozen=True)
@@ -32,9 +47,22 @@ class Printed:
         >>> Printed(3.49, 92, 259, (0.757, 0.622, 0.432, 0.324, 0.189, 0.108, 0.054)).passes()
         37
         """
-        fitting = [count for count in self._within_mean() if self._counts(count) is not None]
-        full = self.drafted / len(self.rates) if self.rates else None
-        return fitting[0] if len(fitting) == 1 else next((count for count in fitting if count == full), None)
+        fitting = self._fitting
+        return fitting[0] if len(fitting) == 1 else self._full_length if self._full_length in fitting else None
+
+    @property
+    def chosen(self) -> bool:
+        """Whether several numbers of passes fit, and the one of full-length drafts was taken."""
+        return len(self._fitting) > 1 and self.passes() is not None
+
+    @cached_property
+    def _fitting(self) -> tuple[int, ...]:
+        return tuple(count for count in self._within_mean() if self._counts(count) is not None)
+
+    @property
+    def _full_length(self) -> int | None:
+        positions = len(self.rates)
+        return self.drafted // positions if positions and self.drafted % positions == 0 else None
 
     def reached(self) -> tuple[int, ...] | None:
         """Passes that accepted at least 0, 1, 2 ..., None where they are not certain."""
@@ -45,8 +73,9 @@ class Printed:
     def _within_mean(self) -> range:
         low, high = self.mean - 1 - MEAN_HALF, self.mean - 1 + MEAN_HALF
         if self.accepted == 0 or low <= 0:
-            return range(0)
-        return range(max(1, math.ceil(self.accepted / high - 1e-9)), min(math.floor(self.accepted / low + 1e-9), self.drafted) + 1)
+            return range(max(1, math.ceil(self.drafted / max(len(self.rates), 1))), min(self.drafted, MOST_TRIED) + 1)
+        first, last = math.ceil(self.accepted / high - 1e-9), math.floor(self.accepted / low + 1e-9)
+        return range(max(1, first), min(last, self.drafted) + 1) if last - first <= MOST_TRIED else range(0)
 
     def _counts(self, passes: int) -> tuple[int, ...] | None:
         counts = tuple(round(rate * passes) for rate in self.rates)
@@ -63,7 +92,9 @@ def pooled_prints(format: str, meaning: str, prints: Sequence[Printed]) -> Accep
     said = 1 + accepted / sum(near) if all(near) else (prints[0].mean if len(prints) == 1 else None)
     counted = [line.reached() for line in prints]
     exact = all(counted) and len({len(line) for line in counted}) == 1
-    remarks = () if passes is not None else ("The rounded figures fit several numbers of passes, so that number is not shown.",)
+    remarks = () if passes is not None else ("The rounded figures do not settle the number of passes, so it is not shown.",)
+    if any(line.chosen for line in prints):
+        remarks += ("Rounded figures fit several numbers of passes; taken is the one at which every draft has its full length.",)
     return Acceptance(
         format,
         meaning,

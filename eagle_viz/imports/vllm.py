@@ -7,10 +7,11 @@ vllm/v1/spec_decode/metrics.py (commit 016a858, the same counters and line in 0.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
-from .acceptance import Acceptance
-from .document import Document, check_count, number
-from .printed import Printed, pooled_prints
+from .acceptance import Acceptance, added, reached_from_histogram
+from .document import Document, check_count, counts, number
+from .printed import Printed, pooled_prints, printed_figures
 from .requests import named_request, pooled
 
 MEANING = "vLLM's mean acceptance length is 1 + accepted / drafts, the bonus token counted: the same as tau here."
@@ -22,17 +23,41 @@ def read_response(document: Document) -> Acceptance | None:
     if not records:
         return None
     said = number(records[0], "mean_acceptance_length") if len(records) == 1 else None
-    return pooled("vllm-response", MEANING, [named_request(record) for record in records], said_tau=said)
+    requests = [named_request(record) for record in records]
+    return pooled("vllm-response", MEANING, requests, said_tau=said, remarks=_by_draft_length(records))
+
+
+def _by_draft_length(records: Sequence[Mapping]) -> tuple[str, ...]:
+    """A sentence where drafts had different lengths: the rates among the passes that drafted a token at that position."""
+    rows: dict[int, tuple[int, ...]] = {}
+    for record in records:
+        by_length = record.get("acceptance_histogram_by_draft_length")
+        for length in by_length if isinstance(by_length, dict) else ():
+            drafted = check_count("draft length", int(length) if length.isdigit() and len(length) < 5 else length)
+            rows[drafted] = added([rows.get(drafted, ()), reached_from_histogram(counts(by_length, length) or [])])
+    if len(rows) < 2:
+        return ()
+    rates = ", ".join(_offered(rows, position) for position in range(1, max(rows) + 1))
+    lengths = f"{min(rows)} to {max(rows)}"
+    return (f"Drafts had {lengths} tokens; among the passes that drafted one there, the rates by position are {rates}.",)
+
+
+def _offered(rows: Mapping[int, tuple[int, ...]], position: int) -> str:
+    long_enough = [row for length, row in rows.items() if length >= position]
+    before, here = (sum(row[index] for row in long_enough if index < len(row)) for index in (position - 1, position))
+    return f"{here / before:.3f}" if before else "unknown"
 
 
 _COUNTER = re.compile(
-    r"^vllm:spec_decode_num_(drafts|draft_tokens|accepted_tokens|accepted_tokens_per_pos)(?:_total)?(\{.*\})?\s+(\S+)"
+    r"^(?:vllm|llamacpp):spec_decode_num_(drafts|draft_tokens|accepted_tokens|accepted_tokens_per_pos)(?:_total)?(\{.*\})?\s+(\S+)"
 )
 _POSITION = re.compile(r'position="(\d{1,4})"')
 
 
 def read_metrics(document: Document) -> Acceptance | None:
     """Prometheus text from ``/metrics``, all engines of the file together; None where it has none of these counters.
+
+    llama.cpp's server has counters of the same names and meaning, without those by position.
 
     Raises ``ValueError`` where one counter stands there twice: two snapshots must not be added.
     """
@@ -41,7 +66,7 @@ def read_metrics(document: Document) -> Acceptance | None:
     seen: set[tuple[str, str]] = set()
     for name, labels, value in _counters(document.text):
         if (name, labels) in seen:
-            raise ValueError(f"vllm:spec_decode_num_{name}: twice in the file, allowed is one snapshot of /metrics")
+            raise ValueError(f"spec_decode_num_{name}: twice in the file, allowed is one snapshot of /metrics")
         seen.add((name, labels))
         if name == "accepted_tokens_per_pos":
             place = _POSITION.search(labels)
@@ -53,9 +78,10 @@ def read_metrics(document: Document) -> Acceptance | None:
     if "drafts" not in totals:
         return None
     reached = (totals["drafts"], *(by_position.get(place, 0) for place in range(max(by_position) + 1))) if by_position else ()
+    ours = "vllm:spec_decode" in document.text
     return Acceptance(
-        "vllm-metrics",
-        MEANING,
+        "vllm-metrics" if ours else "llama.cpp-metrics",
+        MEANING if ours else "These counters have no tau of their own; shown is 1 + accepted / drafts, the bonus token counted.",
         passes=totals["drafts"],
         accepted=totals.get("accepted_tokens"),
         drafted=totals.get("draft_tokens"),
@@ -73,7 +99,7 @@ def _value(name: str, word: str) -> int:
     try:
         return check_count(name, float(word))
     except (ValueError, OverflowError):
-        raise ValueError(f"vllm:spec_decode_num_{name}: {word[:40]!r} given, allowed is a whole number from 0") from None
+        raise ValueError(f"spec_decode_num_{name}: {word[:40]!r} given, allowed is a whole number from 0") from None
 
 
 _LINE = re.compile(
@@ -87,9 +113,9 @@ def read_log(document: Document) -> Acceptance | None:
     found = _LINE.findall(document.text)
     if not found:
         return None
-    prints = [Printed(float(mean), int(taken), int(drafted), _rates(rates)) for mean, taken, drafted, rates in found]
-    return pooled_prints("vllm-log", MEANING, prints)
+    return pooled_prints("vllm-log", MEANING, [_printed(*figures) for figures in found])
 
 
-def _rates(words: str) -> tuple[float, ...]:
-    return tuple(float(word) for word in words.split(",") if word.strip())
+def _printed(mean: str, accepted: str, drafted: str, rates: str) -> Printed:
+    (length,) = printed_figures("Mean acceptance length", mean)
+    return Printed(length, int(accepted), int(drafted), printed_figures("Per-position acceptance rate", rates))

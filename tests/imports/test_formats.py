@@ -182,6 +182,32 @@ def test_a_log_line_that_fits_many_numbers_of_passes_shows_none():
     assert found.positions[0].rate == pytest.approx(0.31) and found.positions[0].low is None
 
 
+def test_drafts_of_different_length_are_said_with_their_own_rates():
+    """Four passes of one token, three accepted, and four of two with histogram 1, 1, 2: 6 of 8, then 2 of 3."""
+    record = {
+        "mean_acceptance_length": 2.0,
+        "acceptance_histogram": [2, 4, 2],
+        "acceptance_histogram_by_draft_length": {"1": [1, 3], "2": [1, 1, 2]},
+    }
+    found = read_acceptance(as_bytes({"metrics": {"speculative_decoding": record}}))
+    assert "1 to 2 tokens" in found.remarks[0] and "0.750, 0.667" in found.remarks[0]
+    assert found.positions[1].rate == pytest.approx(2 / 6)
+
+
+def test_llama_cpps_counters_are_read_too():
+    """They have no position: 1 + 34 / 17."""
+    text = "llamacpp:spec_decode_num_drafts_total 17\nllamacpp:spec_decode_num_accepted_tokens_total 34\n"
+    found = read_acceptance(text.encode())
+    assert (found.format, found.tau, found.passes, found.positions) == ("llama.cpp-metrics", 3.0, 17, ())
+
+
+def test_a_line_without_an_accepted_token_is_all_passes_at_tau_one():
+    """Drafted 9 in drafts of three, nothing accepted: three passes, and the sentence that full length was taken."""
+    text = VLLM_LOG.split("rate:")[0].replace("3.49", "1.00").replace("92 tokens", "0 tokens").replace("259", "9")
+    found = read_acceptance(f"{text}rate: 0.000, 0.000, 0.000, Avg Draft acceptance rate: 0.0%".encode())
+    assert (found.tau, found.passes, found.histogram) == (1.0, 3, (3, 0, 0, 0)) and "full length" in found.remarks[0]
+
+
 def test_per_step_counts_make_the_histogram():
     """vLLM's detailed records tell the accepted tokens of each pass in order."""
     record = {"mean_acceptance_length": 2.0, "per_step_accepted": [0, 2, 1], "per_step_drafted": [3, 3, 3]}
@@ -222,11 +248,14 @@ def changed(field, value):
         (as_bytes(BENCH | {"steps": 0}), "none of these runs drafted"),
         (as_bytes(BENCH_SERVING | {"accept_length": None}), "did not draft"),
         (as_bytes({"choices": [{"idxs": [1], "new_tokens": [1, 2]}]}), "new_tokens: 2 turns"),
+        (VLLM_LOG.replace("3.49", "3.4.9").encode(), "Mean acceptance length: '3.4.9' given"),
+        (VLLM_LOG.replace("0.622", "0..2").encode(), "Per-position acceptance rate: "),
+        (as_bytes({"choices": [{"idxs": None, "new_tokens": [3]}]}), "new_tokens: 1 turns"),
         (as_bytes({"choices": [{"idxs": [9], "new_tokens": [3]}]}), "new_tokens: 3 in 10 passes"),
     ],
 )
 def test_a_broken_file_gets_one_sentence(content, words):
     """Whatever is wrong is one ``ValueError`` that names the field and the value."""
-    with pytest.raises(ValueError, match="^[a-z:_]+: ") as caught:
+    with pytest.raises(ValueError, match="^[a-zA-Z:_ -]+: ") as caught:
         read_acceptance(content)
     assert words in str(caught.value) and "\n" not in str(caught.value)
