@@ -22,6 +22,10 @@ def add_commands(commands: argparse._SubParsersAction) -> argparse._SubParsersAc
     landscapes.add_argument("--seeds", type=int, default=200, help="how many seeds, from 0 (default 200)")
     landscapes.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
     landscapes.set_defaults(run=run_landscapes)
+    tree = benches.add_parser("tree", help="microseconds of drafting one tree, against the same logic written with torch.topk")
+    tree.add_argument("--repeats", type=int, default=200, help="how often each is timed (default 200)")
+    tree.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
+    tree.set_defaults(run=run_tree)
     return benches
 
 
@@ -41,4 +45,18 @@ def run_landscapes(args: argparse.Namespace) -> int:
     for row in rows:
         means = f"{row.sharpness:>9.1f}{row.eagle1:>9.2f}{row.best_static:>13.2f}{row.eagle2:>9.2f}"
         print(f"{means}{row.gain_over_eagle1:>13.1%}{row.gain_over_static:>18.1%}")
+    return 0
+
+
+def run_tree(args: argparse.Namespace) -> int:
+    """Print median microseconds of one EAGLE-2 tree (top_k 10, 6 levels) with its buffers, ours and the reference's."""
+    from ..engine.bench_tree import bench_tree
+
+    rows = bench_tree(repeats=args.repeats)
+    if args.json:
+        print_json({"version": VERSION, "rows": [asdict(row) for row in rows]})
+        return 0
+    print(f"{'budget':>6}{'vocabulary':>12}{'ours us':>10}{'reference us':>14}{'ratio':>8}")
+    for row in rows:
+        print(f"{row.budget:>6}{row.vocabulary:>12}{row.ours_us:>10.0f}{row.reference_us:>14.0f}{row.ratio:>8.1f}")
     return 0

@@ -10,10 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .hashing import child_hashes, hashed_confidences, node_hashes, on_grid, synthetic_confidences
 from .tree import NO_TOKEN, ROOT, Path, path_name
-
-GRID = 2.0**40
-"""Confidences are rounded to multiples of 1 / GRID, so that last-bit differences between machines cannot change a tree."""
 
 AverageTable = tuple[tuple[float, ...], ...]
 """Average confidence by (depth, rank): row d is level d + 1, the last row serves every deeper level."""
@@ -54,11 +52,6 @@ class Block(NamedTuple):
     tokens: np.ndarray
     confidences: np.ndarray
     counts: list[int]
-
-
-def on_grid(confidences: np.ndarray) -> np.ndarray:
-    """Round confidences to multiples of 2^-40, in float64."""
-    return np.rint(np.asarray(confidences, dtype=np.float64) * GRID) / GRID
 
 
 class Landscape(ABC):
@@ -129,13 +122,28 @@ class SyntheticLandscape(Landscape):
         if self.coverage == 0:
             raise ValueError("coverage: 0 given, allowed is above 0, up to 1")
 
+    @cached_property
+    def _hashes(self) -> dict[Path, int]:
+        return {}
+
     def _expand(self, paths: Sequence[Path]) -> list[Candidates]:
         for path in paths:
-            for depth, rank in enumerate(path):
-                _check_rank(path[: depth + 1], rank, self.branching)
-        table = synthetic_confidences([self.seed], paths, self.sharpness, self.branching, self.coverage)[0]
+            if path and not 0 <= min(path) <= max(path) < self.branching:
+                for depth, rank in enumerate(path):
+                    _check_rank(path[: depth + 1], rank, self.branching)
+        table = hashed_confidences(self._hashes_of(paths), self.sharpness, self.branching, self.coverage)
         tokens = np.full(self.branching, NO_TOKEN, dtype=np.int64)
         return [Candidates(tokens, row) for row in table]
+
+    def _hashes_of(self, paths: Sequence[Path]) -> np.ndarray:
+        """[paths] uint64: one step from the parents' hashes where all were asked for before, along the whole paths otherwise."""
+        if all(path and path[:-1] in self._hashes for path in paths):
+            parents = np.array([self._hashes[path[:-1]] for path in paths], dtype=np.uint64)
+            hashes = child_hashes(parents, np.array([path[-1] for path in paths], dtype=np.uint64))
+        else:
+            hashes = node_hashes([self.seed], paths)[0]
+        self._hashes.update(zip(paths, hashes.tolist(), strict=True))
+        return hashes
 
     def family_average(self) -> AverageTable:
         """Mean confidence by rank over a fixed set of 4,096 other seeds at this sharpness, branching and coverage."""
@@ -223,66 +231,7 @@ def average_table(rows: Sequence[Sequence[float]]) -> AverageTable:
     return table
 
 
-# -- the counter-based hash behind SyntheticLandscape ------------------------------------------------------------------
-
-_GOLDEN = 0x9E3779B97F4A7C15
-_MASK = 0xFFFFFFFFFFFFFFFF
-_Z_GRID = 2.0**32
-"""Logits are rounded too: exp and cos may differ in the last bit between machines, and their errors must not add up."""
 _AVERAGE_SEEDS = range(2**32 - 4096, 2**32)
-
-
-def _mix(x: np.ndarray) -> np.ndarray:
-    """splitmix64's finaliser (Steele, Lea, Flood 2014) on uint64, wrapping."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
-
-
-def node_hashes(seeds: Sequence[int], paths: Sequence[Path]) -> np.ndarray:
-    """[seeds, paths] uint64: one hash a node, chained from the seed along its ranks."""
-    lengths = np.array([len(path) for path in paths])
-    ranks = np.zeros((len(paths), max(lengths, default=0)), dtype=np.uint64)
-    for row, path in enumerate(paths):
-        ranks[row, : len(path)] = path
-    root = _mix((np.asarray(seeds, dtype=np.uint64) + np.uint64(1)) * np.uint64(_GOLDEN))
-    hashes = np.repeat(root[:, None], len(paths), axis=1)
-    for depth in range(ranks.shape[1]):
-        child = child_hashes(hashes, ranks[None, :, depth])
-        hashes = np.where(lengths[None, :] > depth, child, hashes)
-    return hashes
-
-
-def child_hashes(hashes: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """Hashes of the children with these ranks (uint64, broadcast against their parents' hashes)."""
-    return _mix(hashes + (ranks + np.uint64(1)) * np.uint64(_GOLDEN))
-
-
-def _normals(hashes: np.ndarray, count: int) -> np.ndarray:
-    """[..., count] standard normals from each node's hash by Box and Muller, on a grid of 2^-32."""
-    counters = (np.arange(2 * count, dtype=np.uint64) + np.uint64(1)) * np.uint64(0xD1B54A32D192ED03)
-    bits = _mix(hashes[..., None] ^ _mix(counters))
-    uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
-    radius = np.sqrt(-2.0 * np.log(uniform[..., :count]))
-    z = radius * np.cos(2.0 * np.pi * uniform[..., count:])
-    return np.rint(z * _Z_GRID) / _Z_GRID
-
-
-def synthetic_confidences(
-    seeds: Sequence[int], paths: Sequence[Path], sharpness: float, branching: int, coverage: float = 1.0
-) -> np.ndarray:
-    """[seeds, paths, branching] float64: the candidates' confidences, most confident first, of many landscapes at once.
-
-    Law: equal to expanding each path of each ``SyntheticLandscape(seed, ...)`` alone.
-    """
-    return hashed_confidences(node_hashes(seeds, paths), sharpness, branching, coverage)
-
-
-def hashed_confidences(hashes: np.ndarray, sharpness: float, branching: int, coverage: float) -> np.ndarray:
-    """[..., branching] float64: the candidates' confidences below nodes of these hashes, most confident first."""
-    z = -np.sort(-_normals(hashes, branching), axis=-1)
-    weights = np.exp(sharpness * (z - z[..., :1]))
-    return on_grid(coverage * weights / weights.sum(axis=-1, keepdims=True))
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,8 @@ from itertools import islice
 
 import numpy as np
 
-from .landscape import SyntheticLandscape, child_hashes, hashed_confidences, node_hashes, synthetic_confidences
+from .hashing import child_hashes, hashed_confidences, node_hashes, synthetic_confidences
+from .landscape import SyntheticLandscape
 from .policies import Eagle1
 from .policies.fixed import shape_by_average
 from .tree import ROOT, Path, canonical_order

@@ -16,7 +16,8 @@ from pathlib import Path as FilePath
 
 import numpy as np
 
-from .landscape import AverageTable, Candidates, RecordedLandscape, average_table, on_grid
+from .hashing import on_grid
+from .landscape import AverageTable, Candidates, RecordedLandscape, average_table
 from .places import models
 from .tree import NO_TOKEN, ROOT, DraftTree, Path, canonical_order
 from .verification import Verdict

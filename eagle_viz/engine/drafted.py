@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eagle_viz.core.landscape import Candidates, Landscape, NotRecordedError, on_grid
+from eagle_viz.core.hashing import on_grid
+from eagle_viz.core.landscape import Candidates, Landscape, NotRecordedError
 from eagle_viz.core.tree import ROOT, Path, path_name
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.target import Target

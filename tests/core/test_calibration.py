@@ -20,7 +20,8 @@ from eagle_viz.core.calibration import (
     target_value,
     wilson,
 )
-from eagle_viz.core.landscape import Candidates, on_grid
+from eagle_viz.core.hashing import on_grid
+from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import RecordedCycle
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eagle_viz import Candidates, NotRecordedError, RankLandscape, RecordedLandscape, SyntheticLandscape
-from eagle_viz.core.landscape import _normals, node_hashes, synthetic_confidences
+from eagle_viz.core.hashing import _normals, node_hashes, synthetic_confidences
 
 PATHS = [(), (0,), (1,), (0, 2), (3, 1), (0, 0, 0, 0), (2, 1, 3)]
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from eagle_viz import POLICIES, NotRecordedError, RecordedLandscape, SyntheticLandscape
-from eagle_viz.core.landscape import Candidates, on_grid
+from eagle_viz.core.hashing import on_grid
+from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import (
     LiveVerdict,
     RecordedCycle,
