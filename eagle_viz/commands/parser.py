@@ -93,8 +93,16 @@ def parse_numbers(name: str, text: str) -> list[float]:
 
 
 def print_json(document: dict) -> None:
-    """One JSON document on standard output, keys in the order given; what is not a number is null."""
-    print(json.dumps(_finite(document), ensure_ascii=False, allow_nan=False))
+    """One JSON document on standard output, keys in the order given; what is not a number is null.
+
+    Characters that the terminal cannot show are escaped, so that the document stays what it is.
+    """
+    text = json.dumps(_finite(document), ensure_ascii=False, allow_nan=False)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(_finite(document), allow_nan=False)
+    print(text)
 
 
 def _finite(value: object) -> object:

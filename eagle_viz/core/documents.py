@@ -9,6 +9,9 @@ from .readout import Comparison
 from .tree import DraftTree, Node, path_name
 
 VERSION = 1
+MAX_TOKEN = 2**31 - 1
+MAX_RANK, MAX_LEVELS = 1023, 1024
+"""What a document may hold: more than any tokenizer or tree has, and what every array here can count."""
 
 
 def draft_document(draft: Draft) -> dict:
@@ -59,11 +62,15 @@ def _parse_node(entry: object) -> Node:
     except (AttributeError, ValueError):
         raise ValueError(f"path: {str(path)[:40]!r} given, allowed are child ranks joined by dots, as in '0.2.1'") from None
     if min(ranks) < 0:
-        raise ValueError(f"path: {path!r} given, allowed are ranks from 0")
+        raise ValueError(f"path: {path[:40]!r} given, allowed are ranks from 0")
+    if max(ranks) > MAX_RANK:
+        raise ValueError(f"path: rank {str(max(ranks))[:20]} given at path {path[:40]!r}, allowed is 0 to {MAX_RANK}")
+    if len(ranks) > MAX_LEVELS:
+        raise ValueError(f"path: {len(ranks)} levels given, allowed are at most {MAX_LEVELS}")
     if isinstance(confidence, bool) or not isinstance(confidence, (int, float)) or not 0 <= confidence <= 1:
         raise ValueError(f"confidence: {str(confidence)[:40]} given at path {path}, allowed is a number from 0 to 1")
-    if isinstance(token, bool) or not isinstance(token, int):
-        raise ValueError(f"token: {str(token)[:40]!r} given at path {path}, allowed is a whole number")
+    if isinstance(token, bool) or not isinstance(token, int) or not -1 <= token <= MAX_TOKEN:
+        raise ValueError(f"token: {str(token)[:40]!r} given at path {path}, allowed is a whole number from 0 to {MAX_TOKEN}")
     return Node(ranks, token, float(confidence))
 
 

@@ -31,6 +31,15 @@ class Node(NamedTuple):
     confidence: float
 
 
+def sendable(text: str) -> str:
+    """The text with half characters (lone surrogates) replaced, so that it can be written as UTF-8.
+
+    >>> sendable("a\\ud800b")
+    'a?b'
+    """
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def path_name(path: Path) -> str:
     """Write a path the way links, files and the page do: ``(0, 2, 1)`` is ``"0.2.1"``, the root ``"root"``."""
     return ".".join(map(str, path)) if path else "root"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,9 +15,11 @@ from .landscape import Candidates, Landscape, RecordedLandscape
 from .policies import POLICIES, Draft, Policy, PoolTooSmallError
 from .policies.base import Scout, check_budget
 from .policies.fixed import expand_levels, levels_reached
-from .tree import NO_TOKEN, DraftTree, Path, path_name
+from .tree import NO_TOKEN, DraftTree, Path, path_name, sendable
 
 MAX_BYTES = 4 * 2**20
+_ROUNDING = 1e-5
+"""Siblings may sum to so much above 1: confidences written with a few decimals."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def _given(document: dict, tree: DraftTree) -> Given:
 
 def _texts(document: dict) -> dict[int, str]:
     entries = [entry for side in ("static", "dynamic") for entry in document[side]["nodes"]]
-    return {entry["token"]: str(entry["text"])[:200] for entry in entries if "text" in entry and "token" in entry}
+    return {entry["token"]: sendable(str(entry["text"])[:200]) for entry in entries if "text" in entry and "token" in entry}
 
 
 def _candidates(trees: Sequence[DraftTree]) -> dict[Path, Candidates]:
@@ -95,8 +98,9 @@ def _candidates(trees: Sequence[DraftTree]) -> dict[Path, Candidates]:
 
 def _row(parent: Path, row: dict[int, tuple[int, float]]) -> Candidates:
     width = max(row, default=-1) + 1
-    if width > 1024:
-        raise ValueError(f"path: rank {width - 1} given below {path_name(parent)}, allowed is 0 to 1023")
+    given = math.fsum(confidence for _, confidence in row.values())
+    if given > 1 + _ROUNDING:
+        raise ValueError(f"confidence: {given:.4g} given below {path_name(parent)} together, allowed is at most 1")
     tokens, confidences = np.full(width, NO_TOKEN, dtype=np.int64), np.zeros(width)
     below = 0.0
     for rank in reversed(range(width)):

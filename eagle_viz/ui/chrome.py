@@ -10,6 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from ..core.landscape import NotRecordedError
+from ..core.tree import sendable
 from . import session
 from .settings import VIEWS, Settings
 
@@ -51,7 +52,14 @@ def in_one_sentence() -> Iterator[None]:
 
 def say(sentence: str) -> None:
     """One sentence in a quiet box."""
+    sentence = sendable(sentence).strip() or "This cannot be shown, and nothing says why."
     st.html(f'<div class="notes" role="status" data-testid="page-sentence">{escape(sentence)}</div>')
+
+
+def html(text: str) -> None:
+    """`st.html` that shows nothing for an empty text; streamlit itself refuses one."""
+    if text:
+        st.html(text)
 
 
 def card_title(title: str, aside: str = "") -> None:

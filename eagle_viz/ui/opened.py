@@ -51,7 +51,19 @@ class Numbers:
 
 
 def recognise(name: str, content: bytes) -> Uploaded | Recording | Numbers:
-    """What a file is, told by its content; raises ``ValueError`` in one sentence for anything else."""
+    """What a file is, told by its content; raises ``ValueError`` in one sentence for anything else.
+
+    What a reader lets through ends here too: a hostile file may break a reader, never the page.
+    """
+    try:
+        return _recognised(name, content)
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError) as error:
+        raise ValueError(
+            f"file: {name[:80]!r} cannot be read ({type(error).__name__}); it is not what its format asks for"
+        ) from error
+
+
+def _recognised(name: str, content: bytes) -> Uploaded | Recording | Numbers:
     if content.startswith(b"PK"):
         return _recording(content)
     try:

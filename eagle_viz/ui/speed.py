@@ -94,7 +94,7 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
             st.html(f'<p class="quiet">{ORACLE}</p>')
         st.html("".join(map(_verdict, sides, speeds, found, ("static", "dynamic"), [settings.budget] * 2)))
         if early is not None:
-            st.html(_early(early, fewer, found[1][1]))
+            chrome.html(_early(early, fewer, found[1][1]))
 
 
 def _early(speed: np.ndarray, fewer: np.ndarray, passes: np.ndarray) -> str:

@@ -1,7 +1,11 @@
 """The command line says what the library computes, and bad input in one line."""
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +14,8 @@ from eagle_viz.commands import build_parser, main
 from eagle_viz.commands.parser import policy_of
 from eagle_viz.core.documents import comparison_document, comparison_trees, draft_document, tree_from_document
 from eagle_viz.stage.trace import build_trace
+
+ROOT = Path(__file__).parents[2]
 
 
 def run(capsys, *arguments):
@@ -126,3 +132,12 @@ def test_a_bad_document_is_refused_in_one_sentence(document, words):
 def test_a_document_of_another_version_is_refused():
     with pytest.raises(ValueError, match="version: 9 given, allowed is 1"):
         comparison_trees({"version": 9})
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8"])
+def test_a_terminal_that_lacks_characters_gets_the_tree_all_the_same(encoding):
+    command = [sys.executable, "-m", "eagle_viz", "tree", "--confidences", "0.5,0.25", "--policy", "best_first", "--budget", "3"]
+    done = subprocess.run(command, capture_output=True, env=os.environ | {"PYTHONIOENCODING": encoding}, cwd=ROOT)
+    assert done.returncode == 0 and done.stderr == b""
+    lines = done.stdout.decode(encoding).splitlines()
+    assert [line.split()[-1] for line in lines[1:4]] == ["0.500", "0.250", "0.250"]

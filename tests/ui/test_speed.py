@@ -26,3 +26,12 @@ def test_a_new_landscape_is_redrawn_soon(key, values):
         assert not app.exception
     crowded = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))  # shared caches make even processor time grow
     assert sorted(times)[int(0.95 * len(times)) - 1] < AIM * crowded, times
+
+
+@pytest.mark.parametrize("times", ["1:10 2:20", "1:10 2:1000", "1:1 2:1"])
+def test_any_two_times_that_a_link_carries_are_shown_or_refused_in_a_sentence(times):
+    """Times at which stopping the draft early pays nowhere leave its sentence out; an empty text once stopped the page."""
+    app = AppTest.from_file(APP, default_timeout=120)
+    app.query_params["view"], app.query_params["times"] = "speed", times
+    app.run()
+    assert not app.exception
