@@ -2,7 +2,7 @@
 
 Fields as in SafeAILab/EAGLE eagle/evaluation/gen_ea_answer_llama3chat.py (commit 12c417d: ``idxs`` and ``new_tokens`` a turn,
 where an idx is the last pass's index from 0, so that a turn made idx + 1 passes) and hemingkx/Spec-Bench evaluation/eval.py
-(``decoding_steps``, ``accept_lengths`` with the bonus token counted).
+(commit 70f8b28: ``decoding_steps``, ``accept_lengths`` with the bonus token counted).
 """
 
 from __future__ import annotations

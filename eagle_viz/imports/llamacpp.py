@@ -2,19 +2,20 @@
 
 Fields as in ggml-org/llama.cpp tools/server/server-context.cpp (``print_timing``: "draft acceptance rate = 0.57576 (  171
 accepted /   297 generated)", since mid 2026 "draft acceptance = 0.84783 (   39 accepted /    46 generated), mean len =  2.70"
-with "acc per pos = (...)" below it) and server-task.cpp (``timings.draft_n``, ``draft_n_accepted``, ``predicted_n``).
+with "acc per pos = (...)" below it) and server-task.cpp (``result_timings::to_json``: ``draft_n``, ``draft_n_accepted`` and
+``predicted_n``).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from .acceptance import Acceptance
 from .document import Document, whole
 from .printed import Printed, pooled_prints, printed_figures
-from .requests import Request, pooled
+from .requests import Request, latest, pooled
 
 TIMINGS = (
     "llama.cpp's draft acceptance is accepted / drafted tokens; shown is (new tokens - 1) / passes, where each pass adds its "
@@ -25,8 +26,18 @@ MEAN = "llama.cpp's mean len is 1 + accepted / verify passes, the bonus token co
 
 def read_timings(document: Document) -> Acceptance | None:
     """``timings`` of one response or many; None where no response drafted."""
-    records = [record for record in document.objects() if record.get("draft_n") is not None]
-    return pooled("llama.cpp-timings", TIMINGS, [_request(record) for record in records]) if records else None
+    records = latest(_timings(document)) or [(None, record) for record in document.named("timings")]
+    drafted = [record for _, record in records if record.get("draft_n") is not None]
+    return pooled("llama.cpp-timings", TIMINGS, [_request(record) for record in drafted]) if drafted else None
+
+
+def _timings(document: Document) -> Iterator[tuple[object, Mapping]]:
+    """Timings with their answer's id. A stream may tell them with every token, and a verbose answer twice."""
+    for value in document.values:
+        if isinstance(value, dict) and value.get("stop") is not False:
+            found = value.get("timings", value)
+            if isinstance(found, dict) and "draft_n" in found:
+                yield value.get("id"), found
 
 
 def _request(record: Mapping) -> Request:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from .acceptance import Acceptance, added, reached_from_histogram
@@ -17,6 +17,18 @@ class Request:
     accepted: int | None = None
     drafted: int | None = None
     histogram: Sequence[int] | None = None
+
+
+def latest(records: Iterable[tuple[object, Mapping]]) -> list[tuple[object, Mapping]]:
+    """The last record of each id, because a stream tells the counts so far again and again; records without an id all stay.
+
+    >>> latest([("a", {"n": 1}), (None, {"n": 5}), ("a", {"n": 2})])
+    [('a', {'n': 2}), (None, {'n': 5})]
+    """
+    kept: dict[object, tuple[object, Mapping]] = {}
+    for place, (name, record) in enumerate(records):
+        kept[name if isinstance(name, str) else place] = (name, record)
+    return list(kept.values())
 
 
 def named_request(record: Mapping) -> Request:

@@ -1,8 +1,9 @@
 """SGLang: ``meta_info`` or ``spec_tokens_details`` of responses, ``/server_info``, and the lines of its two benchmarks.
 
-Fields as in sgl-project/sglang: python/sglang/srt/managers/tokenizer_manager.py (``meta_info``; of 2025 with the older names
-``spec_accept_token_num``, ``spec_draft_token_num`` and ``spec_accept_histogram``, of 2026 with ``spec_num_correct_drafts`` and
-``spec_correct_drafts_histogram``), entrypoints/openai/utils.py (``spec_tokens_details``), scripts/playground/
+Fields as in sgl-project/sglang: python/sglang/srt/managers/tokenizer_manager.py (2025, with the older names
+``spec_accept_token_num``, ``spec_draft_token_num`` and ``spec_accept_histogram``), its ``fill_spec_decoding_meta`` (2026, with
+``spec_num_correct_drafts`` and ``spec_correct_drafts_histogram``), entrypoints/openai/utils.py (``spec_tokens_details``),
+managers/scheduler.py (``avg_spec_accept_length``: accepted tokens with the bonus / passes), scripts/playground/
 bench_speculative.py (commit 01d2a3d) and bench_serving.py (``accept_length``).
 """
 
@@ -12,7 +13,7 @@ from collections.abc import Mapping
 
 from .acceptance import Acceptance
 from .document import Document, counts, number, whole
-from .requests import Request, pooled
+from .requests import Request, latest, pooled
 
 ACCEPTED = ("spec_num_correct_drafts", "spec_accepted_drafts", "spec_accept_token_num")
 DRAFTED = ("spec_num_proposed_drafts", "spec_proposed_drafts", "spec_draft_token_num")
@@ -31,7 +32,7 @@ AVERAGE = "SGLang's accept length is tokens a pass, the bonus token counted: the
 def read_response(document: Document) -> Acceptance | None:
     """One response or many, with new or older names; None where no record counts verify passes."""
     told = document.named("spec_tokens_details") or document.objects()  # a response may repeat them in its choices' meta_info
-    records = [record for record in told if "spec_verify_ct" in record]
+    records = [record for _, record in latest((one.get("id"), one) for one in told if "spec_verify_ct" in one)]
     if not records:
         return None
     passes = [whole(record, "spec_verify_ct") for record in records]

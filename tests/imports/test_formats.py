@@ -182,6 +182,17 @@ def test_a_log_line_that_fits_many_numbers_of_passes_shows_none():
     assert found.positions[0].rate == pytest.approx(0.31) and found.positions[0].low is None
 
 
+def test_a_stream_that_counts_as_it_goes_is_counted_once():
+    """llama.cpp's timings a token and verbose copies, SGLang's chunks: the last of each id is the answer's."""
+    early, late = ({"predicted_n": n, "draft_n": d, "draft_n_accepted": a} for n, d, a in ((6, 4, 3), (16, 12, 9)))
+    chunks = [{"id": "c1", "timings": early}, {"id": "c1", "timings": late, "__verbose": {"timings": late}}]
+    assert read_acceptance("".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks).encode()).passes == 6
+    plain = [{"stop": False, "timings": early}, {"stop": True, "timings": late}]
+    assert read_acceptance("\n".join(map(json.dumps, plain)).encode()).passes == 6
+    metas = [{"meta_info": {"id": "r", "spec_verify_ct": n, "spec_num_correct_drafts": n}} for n in (2, 5)]
+    assert read_acceptance("\n".join(map(json.dumps, metas)).encode()).passes == 5
+
+
 def test_drafts_of_different_length_are_said_with_their_own_rates():
     """Four passes of one token, three accepted, and four of two with histogram 1, 1, 2: 6 of 8, then 2 of 3."""
     record = {
