@@ -1,0 +1,92 @@
+"""Every setting simulated at once against each drafted and verified by itself."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+from eagle_viz import POLICIES, SyntheticLandscape
+from eagle_viz.core.landscape import Candidates, Landscape
+from eagle_viz.core.recording import MAX_DEPTH, RecordedCycle, read, shipped
+from eagle_viz.core.simulation import Setting, curves, eagle2_curves, simulate
+from eagle_viz.core.verification import verify_greedy
+
+
+class Numbered(Landscape):
+    """A synthetic landscape whose tokens are the ranks, so that siblings differ."""
+
+    def __init__(self, seed):
+        self.base, self.root_token = SyntheticLandscape(seed, 1.2, branching=3), -1
+
+    def _expand(self, paths):
+        return [Candidates(np.arange(3), found.confidences) for found in self.base.expand(paths)]
+
+
+def cycles(count=2):
+    """The first contexts of two recorded texts."""
+    files = [path for name, path in shipped().items() if name.startswith("smollm2")][:2]
+    return [(recording.kind, cycle) for recording in map(read, files) for cycle in recording.cycles[:count]]
+
+
+def test_eagle2_at_every_setting_is_the_policy_drafted_and_verified_by_itself():
+    """Accepted tokens and passes equal those of each own draft, early stop included."""
+    for _, cycle in cycles(1):
+        for top_k in (1, 3, 10):
+            found = eagle2_curves(cycle, top_k)
+            for depth, early, budget in product((1, 4, 12), (False, True), (1, 2, 9, 59, 128)):
+                curve = found[Setting("eagle2", 128, depth, top_k, early)]
+                if budget >= len(curve.accepted):
+                    assert budget > top_k + (depth - 1) * top_k**2
+                    continue
+                draft = POLICIES["eagle2"](top_k=top_k, max_depth=depth, early_stop=early)(cycle.landscape, budget)
+                assert curve.accepted[budget] == cycle.verdict(draft.tree).accept_length
+                assert curve.passes[budget] == draft.passes
+
+
+def test_acceptance_equals_verification_with_the_targets_argmax():
+    """The longest path along the text is what ``verify_greedy`` accepts when the target's argmax follows that text."""
+    _, cycle = cycles(1)[0]
+    for budget in (5, 60):
+        tree = POLICIES["eagle2"](top_k=10, max_depth=6)(cycle.landscape, budget).tree
+        text = [*cycle.continuation, -7]
+        argmax = [text[min(int(depth), len(text) - 1)] for depth in tree.depths]
+        curve = eagle2_curves(cycle, 10)[Setting("eagle2", 128, 6, 10, False)]
+        assert verify_greedy(tree, argmax).accept_length == curve.accepted[budget]
+
+
+def test_more_nodes_never_accept_fewer_tokens_in_one_context():
+    """All simulated policies are nested, so acceptance is monotone in the budget."""
+    for _, cycle in cycles(2):
+        for curve in curves(cycle).values():
+            assert (np.diff(curve.accepted) >= 0).all()
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_acceptance_on_small_trees_by_brute_force(seed):
+    """The deepest kept path that is a prefix of the text, found by looking at every path of the tree."""
+    land = Numbered(seed)
+    tokens = np.random.default_rng(seed).integers(0, 2, MAX_DEPTH).tolist()
+    cycle = RecordedCycle(0, land, tuple(tokens))
+    curve = eagle2_curves(cycle, 3)[Setting("eagle2", 128, 5, 3, False)]
+    for budget in range(1, 30):
+        tree = POLICIES["eagle2"](top_k=3, max_depth=5)(land, budget).tree
+        said = [tuple(int(tree.tokens[node]) for node in tree.ancestry(node)[1:]) for node in range(len(tree))]
+        assert curve.accepted[budget] == max(len(one) for one in said if one == tuple(tokens[: len(one)]))
+
+
+def test_tau_is_the_mean_over_contexts_with_its_normal_interval():
+    """tau, interval and kinds by hand from the contexts' own curves."""
+    contexts = cycles(3)
+    row = next(one for one in simulate(contexts) if one.setting == Setting("chain", 4))
+    lengths = np.array([cycle.verdict(POLICIES["chain"]()(cycle.landscape, 4).tree).accept_length for _, cycle in contexts])
+    half = 1.96 * lengths.std(ddof=1) / len(lengths) ** 0.5
+    assert (row.tau, row.low, row.high) == pytest.approx((1 + lengths.mean(), 1 + lengths.mean() - half, 1 + lengths.mean() + half))
+    kinds = np.array([kind for kind, _ in contexts])
+    assert row.by_kind == pytest.approx({kind: 1 + lengths[kinds == kind].mean() for kind in set(kinds)})
+    assert row.passes == 4 and row.nodes == 4
+
+
+def test_no_context_is_one_sentence():
+    """Nothing to simulate is refused, naming the field."""
+    with pytest.raises(ValueError, match="contexts: none given"):
+        simulate([])
