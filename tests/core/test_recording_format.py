@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from eagle_viz import POLICIES
+from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.recording import read, shipped
 
 PAGE = (Path(__file__).parents[2] / "docs" / "recording-format.md").read_text()
@@ -24,10 +25,10 @@ def written(tmp_path, monkeypatch):
 
 
 def test_the_script_writes_a_recording_that_opens(written):
-    """Its first cycle, drafted as a chain of three, expects 0.7 + 0.49 + 0.343 and is followed by the text."""
+    """Its first cycle, drafted as a chain of three, expects 0.75 + 0.5625 + 0.421875 and is followed by the text."""
     found = read(written)
     draft = POLICIES["chain"]()(found.cycles[0].landscape, 3)
-    assert draft.tree.expected_accepted == pytest.approx(0.7 + 0.7**2 + 0.7**3, abs=1e-6)
+    assert draft.tree.expected_accepted == pytest.approx(0.75 + 0.75**2 + 0.75**3)
     assert found.answer == " one two three." and len(found.cycles[0].verdict(draft.tree).accepted) == 3
 
 
@@ -38,4 +39,12 @@ def test_every_array_and_header_field_is_on_the_page(written):
             fields = [*archive.files, *json.loads(archive["header"].tobytes())]
         assert [field for field in fields if f"`{field}`" not in PAGE] == []
     code = [line for line in re.search(r"```python\n(.*?)```", PAGE, re.S)[1].splitlines() if line.strip()]
-    assert len(code) <= 20
+    assert len(code) <= 26
+
+
+@pytest.mark.parametrize("policy", sorted(set(POLICIES) - {"best_static"}))
+def test_the_scripts_recording_answers_for_every_policy(written, policy):
+    """No policy asks it for a node that it does not hold, at the page's budgets; best_static wants an average."""
+    for cycle in read(written).cycles:
+        for budget in (1, 25, 64):
+            draft_up_to(POLICIES[policy](), cycle.landscape, budget)
