@@ -101,10 +101,14 @@ def _recorded_report(args: argparse.Namespace):
     for name in ("policies", "prompts", "limit"):
         if getattr(args, name):
             raise ValueError(f"{name}: given beside --recordings, allowed only for live runs")
-    from ..core.calibration import calibrate_recorded
+    from ..core.calibration import calibrate_recorded, ladder_policies
     from ..core.recording import read
 
-    return calibrate_recorded([read(path) for path in args.recordings], args.budget)
+    report = calibrate_recorded([read(path) for path in args.recordings], args.budget)
+    missing = set(ladder_policies(1)) - {rung.name for rung in report.ladder}
+    for name in sorted(missing):
+        say(f"{name} is left out of the ladder: these recordings hold too few candidates or no average of other prompts for it")
+    return report
 
 
 def _live_report(args: argparse.Namespace):

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 HEAD = models() / "smollm2-135m-eagle"
 DTYPES = ("float32", "bfloat16")
 DRAFTERS = ("head", "oracle")
+CANDIDATES = 10
+"""Candidates that a drafter gives each node, if the policy does not ask for more."""
 
 
 def add_commands(commands: argparse._SubParsersAction) -> None:
@@ -101,14 +103,14 @@ def load_target(args: argparse.Namespace) -> Target:
     return Target.load(target_folder(args), getattr(torch, args.dtype))
 
 
-def load_drafter(args: argparse.Namespace, target: Target) -> Drafter:
-    """The drafter that the options name."""
+def load_drafter(args: argparse.Namespace, target: Target, candidates: int = CANDIDATES) -> Drafter:
+    """The drafter that the options name, giving so many ``candidates`` for each node."""
     from ..engine.drafted import HeadDrafter, OracleDrafter
     from ..engine.head import Head
 
     if args.drafter == "oracle":
-        return OracleDrafter(target)
-    return HeadDrafter(Head.load(args.head, target), name=Path(args.head).name)
+        return OracleDrafter(target, candidates)
+    return HeadDrafter(Head.load(args.head, target), candidates, name=Path(args.head).name)
 
 
 def run_generate(args: argparse.Namespace) -> int:
@@ -119,8 +121,14 @@ def run_generate(args: argparse.Namespace) -> int:
     if args.check and args.temperature:
         raise ValueError(f"check: temperature {args.temperature} given, allowed is 0: a sampled answer has no one right text")
     policy = policy_of(args.policy, args)
+    if policy.needs_average:
+        raise ValueError(f"policy: {args.policy!r} given, allowed is one that needs no average context, which a live run lacks")
     target = load_target(args)
-    run, cycles, seconds = _generate(target, load_drafter(args, target), args, policy, settings)
+    drafter = load_drafter(args, target, max(CANDIDATES, args.top_k or 0))
+    run, cycles, seconds = _generate(target, drafter, args, policy, settings)
+    most = max((cycle.drafts[args.policy].budget for cycle in cycles), default=args.budget)
+    if most < args.budget:
+        say(f"budget: {args.budget} given, {most} drafted a pass at most: {policy.title} finds no more nodes at these settings")
     check = check_lossless(target, run.prompt, run.tokens) if args.check else None
     if args.json:
         print_json(_generation_document(run, cycles, seconds, check))

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .landscape import Candidates, Landscape, NotRecordedError
-from .policies import BestFirst, BestStatic, Chain, Draft, Eagle1, Eagle2, Policy
+from .policies import BestFirst, BestStatic, Chain, Draft, Eagle1, Eagle2, NoAverageError, Policy
 from .readout import draft_up_to
 from .recording import RecordedCycle, Recording
 from .tree import ROOT, DraftTree, Node, Path, rank_order
@@ -278,7 +278,8 @@ def climb(
     """Every policy on every recorded context with the same budget (root not counted); ``oracle`` a depth cap: add best-first priced
     by the target as the last rung. A policy that scores fewer nodes than the budget keeps all it has.
 
-    A policy that asks for more than was recorded is left out. Raises ``ValueError`` without a context.
+    A policy that asks for more than was recorded, or for an average that the recordings lack, is left out. Raises ``ValueError``
+    without a context.
     Law: by ``target`` no rung passes the oracle of the same depth cap, by ``expected`` none passes best-first of that cap.
     """
     if not cycles:
@@ -292,7 +293,7 @@ def climb(
 def _rung(name: str, title: str, cycles: Sequence[RecordedCycle], policy: Policy, budget: int, priced: bool = False) -> Rung | None:
     try:
         scores = np.array([_score(cycle, policy, budget, priced) for cycle in cycles])
-    except NotRecordedError:
+    except (NotRecordedError, NoAverageError):
         return None
     return Rung(name, title, *(float(mean) for mean in scores.mean(axis=0)), contexts=len(cycles))
 

@@ -37,6 +37,7 @@ def test_generate_json_adds_up_and_equals_plain_decoding(capsys, folder):
         ("--temperature -1", "temperature: -1.0 given"),
         ("--max-new-tokens 0", "max_new_tokens: 0 given"),
         ("--policy eagle9", "policy: 'eagle9' given"),
+        ("--policy best_static", "policy: 'best_static' given, allowed is one that needs no average context"),
         ("--target /nowhere/at/all --drafter oracle", "/nowhere/at/all"),
     ],
 )
@@ -44,6 +45,24 @@ def test_bad_options_of_generate_exit_2_with_one_line(capsys, options, words):
     assert main(["generate", "--prompt", "hi", *options.split()]) == 2
     said = capsys.readouterr()
     assert words in said.err.splitlines()[-1] and said.out == ""
+
+
+def test_fewer_nodes_than_asked_for_are_said(capsys, folder):
+    """Two levels of width 2 score 2 + 4 = 6 nodes, whatever the budget."""
+    options = f"--target {folder} --drafter oracle --budget 59 --top-k 2 --max-depth 2 --max-new-tokens 4 --json"
+    assert main(["generate", "--prompt", "a b c", *options.split()]) == 0
+    said = capsys.readouterr()
+    assert {cycle["policies"]["eagle2"]["budget"] for cycle in json.loads(said.out)["cycles"]} == {6}
+    assert "budget: 59 given, 6 drafted a pass at most: EAGLE-2" in said.err
+
+
+def test_a_wide_beam_gets_as_many_candidates_as_it_asks_for(capsys, folder):
+    """One level of width 20 drafts 20 nodes, not the usual 10 candidates."""
+    options = f"--target {folder} --drafter oracle --budget 20 --top-k 20 --max-depth 1 --max-new-tokens 4 --json"
+    assert main(["generate", "--prompt", "a b c", *options.split()]) == 0
+    said = capsys.readouterr()
+    assert {cycle["policies"]["eagle2"]["budget"] for cycle in json.loads(said.out)["cycles"]} == {20}
+    assert "budget:" not in said.err
 
 
 def test_without_a_target_the_way_to_get_one_is_said(capsys, monkeypatch, tmp_path):

@@ -1,5 +1,6 @@
 """Confidence against acceptance, by hand and against brute force over tiny landscapes."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -81,6 +82,14 @@ def test_a_policy_that_asks_beyond_the_recording_is_left_out():
     cycles = [RecordedCycle(0, random_landscape(seed, depth=3), (0, 1)) for seed in range(3)]
     policies = {"chain": POLICIES["chain"](), "best_first": POLICIES["best_first"](max_depth=3)}
     assert [rung.name for rung in climb(cycles, policies, budget=9, oracle=3)] == ["best_first", "oracle"]
+
+
+def test_a_policy_without_the_average_that_it_needs_is_left_out():
+    """Recordings of one prompt have no other prompts to take an average over."""
+    landscapes = [replace(random_landscape(seed, depth=6), average=None) for seed in range(3)]
+    cycles = [RecordedCycle(0, landscape, (0, 1)) for landscape in landscapes]
+    policies = {name: POLICIES[name]() for name in ("best_static", "best_first")}
+    assert [rung.name for rung in climb(cycles, policies, budget=3)] == ["best_first"]
 
 
 def test_target_priced_ranks_by_the_target_and_leads_back():

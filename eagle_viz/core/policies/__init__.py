@@ -3,7 +3,7 @@
 from .base import Draft, Parameter, Policy, PoolTooSmallError
 from .best_first import BestFirst
 from .eagle2 import Eagle2
-from .fixed import EAGLE1_PATHS, RANK_AVERAGES, BestStatic, Chain, Eagle1
+from .fixed import EAGLE1_PATHS, RANK_AVERAGES, BestStatic, Chain, Eagle1, NoAverageError
 from .max_sweep import MaxSweep
 
 POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (Chain, Eagle1, BestStatic, Eagle2, BestFirst, MaxSweep)}
@@ -26,6 +26,7 @@ __all__ = [
     "Eagle1",
     "Eagle2",
     "MaxSweep",
+    "NoAverageError",
     "Parameter",
     "Policy",
     "PoolTooSmallError",

@@ -29,6 +29,10 @@ Rounded mean of SyntheticLandscape(sharpness=2.5, branching=10) over its fixed s
 """
 
 
+class NoAverageError(ValueError):
+    """A policy that needs a table of average confidences has none, and its landscape knows none."""
+
+
 class FixedShape(Policy):
     """A preference over rank paths, ancestors first.
 
@@ -96,7 +100,7 @@ class BestStatic(FixedShape):
     """The best fixed shape for the average context: best-first on a table of average confidences.
 
     ``average`` one row of confidences by rank, or a row for each depth (the last serves all deeper levels); None takes the
-    landscape's own ``family_average`` and raises ``ValueError`` where it has none.
+    landscape's own ``family_average`` and raises ``NoAverageError`` where it has none.
     Law: on the landscape that has the average everywhere no tree of the same budget is worth more.
     """
 
@@ -113,7 +117,7 @@ class BestStatic(FixedShape):
     def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         average = self.average or landscape.family_average()
         if average is None:
-            raise ValueError("average: best_static needs a table of average confidences, and this landscape knows none")
+            raise NoAverageError("average: best_static needs a table of average confidences, and this landscape knows none")
         return shape_by_average(average, missing)
 
 
