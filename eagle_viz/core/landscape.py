@@ -46,12 +46,12 @@ class Candidates:
 class Block(NamedTuple):
     """The candidates of several nodes in flat columns, node after node, each node's most confident first.
 
-    ``tokens`` [all] int64, ``confidences`` [all] float64, ``counts`` candidates of each node.
+    ``confidences`` [all] float64, ``counts`` candidates of each node, ``tokens`` int64 node by node, for few are looked at.
     """
 
-    tokens: np.ndarray
     confidences: np.ndarray
     counts: list[int]
+    tokens: list[np.ndarray]
 
 
 class Landscape(ABC):
@@ -68,10 +68,12 @@ class Landscape(ABC):
 
     def expand(self, paths: Sequence[Path]) -> list[Candidates]:
         """The candidates of each path, in the order asked."""
-        missing = [path for path in dict.fromkeys(paths) if path not in self._memo]
+        memo = self._memo
+        missing = [path for path in paths if path not in memo]
         if missing:
-            self._memo.update(zip(missing, self._expand(missing), strict=True))
-        return [self._memo[path] for path in paths]
+            missing = list(dict.fromkeys(missing))
+            memo.update(zip(missing, self._expand(missing), strict=True))
+        return [memo[path] for path in paths]
 
     def expand_block(self, paths: Sequence[Path], top_k: int | None = None) -> Block:
         """The ``top_k`` most confident candidates of each path (None: all), in the order asked, as columns.
@@ -80,8 +82,7 @@ class Landscape(ABC):
         """
         found = self.expand(paths)
         confidences = [row.confidences[:top_k] for row in found]
-        tokens = [row.tokens[:top_k] for row in found]
-        return Block(np.concatenate(tokens), np.concatenate(confidences), list(map(len, confidences)))
+        return Block(np.concatenate(confidences), list(map(len, confidences)), [row.tokens for row in found])
 
     @abstractmethod
     def _expand(self, paths: Sequence[Path]) -> list[Candidates]:

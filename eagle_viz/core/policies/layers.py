@@ -69,28 +69,33 @@ class Layers:
         return Draft(policy, len(order), self, order, self.tree(order))
 
     @cached_property
-    def columns(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Tokens, parents, ranks and confidences of all rows."""
+    def _nodes(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
+        """Of every expanded node, pass by pass: its row, the row of its first candidate, the tokens of its candidates."""
         counts = np.concatenate([block.counts for block in self._blocks])
-        parents = np.concatenate(self._parents).repeat(counts)
-        ranks = np.arange(len(parents)) - (counts.cumsum() - counts).repeat(counts)
-        return (
-            np.concatenate([[self.landscape.root_token], *(block.tokens for block in self._blocks)]),
-            np.concatenate(([-1], parents)),
-            np.concatenate(([-1], ranks)),
-            np.concatenate([[1.0], *(block.confidences for block in self._blocks)]),
-        )
+        tokens = [row for block in self._blocks for row in block.tokens]
+        return np.concatenate(self._parents), 1 + counts.cumsum() - counts, tokens
+
+    def _parents_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
+        """Parents, ranks and tokens of scored rows; a node without candidates starts where the next one does."""
+        expanded, starts, tokens = self._nodes
+        nodes = starts.searchsorted(rows, side="right") - 1
+        ranks = rows - starts[nodes]
+        return expanded[nodes], ranks, [tokens[node][rank] for node, rank in zip(nodes.tolist(), ranks.tolist(), strict=True)]
 
     def tree(self, rows: np.ndarray) -> DraftTree:
         """The root and these rows as a tree; raises ``OrphanError`` where a row's parent is not among them."""
-        rows = np.concatenate(([0], rows))
-        rows.sort()
-        tokens, parents, ranks, confidences = (column[rows] for column in self.columns)
-        numbers = rows.searchsorted(parents)
-        if (rows[numbers[1:]] != parents[1:]).any():
+        rows = np.sort(rows)
+        parents, ranks, tokens = self._parents_of(rows)
+        known = np.concatenate(([0], rows))
+        numbers = known.searchsorted(parents)
+        if (known[numbers] != parents).any():
             raise OrphanError("a node is kept without its parent")
-        numbers[0] = -1
-        return DraftTree(tokens, numbers, ranks, confidences)
+        return DraftTree(
+            [self.landscape.root_token, *tokens],
+            np.concatenate(([-1], numbers)),
+            np.concatenate(([-1], ranks)),
+            np.concatenate(([1.0], np.concatenate([block.confidences for block in self._blocks])[rows - 1])),
+        )
 
     @property
     def passes(self) -> int:
@@ -102,16 +107,9 @@ class Layers:
         return self.tree(np.arange(1, self.first + len(self.values)))
 
     def path_of(self, kept: np.ndarray) -> tuple[Path, ...]:
-        """Paths of any rows, in this order."""
-        _, parents, ranks, _ = (column.tolist() for column in self.columns)
-        known = dict(self._paths)
-
-        def path(row: int) -> Path:
-            if row not in known:
-                known[row] = (*path(parents[row]), ranks[row])
-            return known[row]
-
-        return tuple(map(path, kept.tolist()))
+        """Paths of scored rows, in this order; every parent was expanded, so its path is known."""
+        parents, ranks, _ = self._parents_of(kept)
+        return tuple((*self._paths[parent], rank) for parent, rank in zip(parents.tolist(), ranks.tolist(), strict=True))
 
     def frontiers(self) -> tuple[tuple[Path, ...], ...]:
         """The paths expanded in each pass, most wanted first."""
