@@ -19,7 +19,7 @@ import numpy as np
 from .hashing import on_grid
 from .landscape import AverageTable, Candidates, RecordedLandscape, average_table
 from .places import models
-from .tree import NO_TOKEN, ROOT, DraftTree, Path, canonical_order
+from .tree import NO_TOKEN, ROOT, DraftTree, Path, canonical_order, sendable
 from .verification import Verdict
 
 VERSION = 1
@@ -306,7 +306,7 @@ def _from_planes(planes: np.ndarray) -> np.ndarray:
 
 
 def _decode(arrays: Mapping[str, np.ndarray]) -> Recording:
-    header = json.loads(arrays["header"].tobytes().decode())
+    header = _header(arrays["header"].tobytes().decode())
     if not isinstance(header, dict) or header.get("version") != VERSION:
         found = header.get("version") if isinstance(header, dict) else None
         raise RecordingError(f"has version {found!r}, this program reads version {VERSION}")
@@ -332,6 +332,13 @@ def _decode(arrays: Mapping[str, np.ndarray]) -> Recording:
         average=average,
         made=dict(header["made"]),
     )
+
+
+def _header(text: str) -> object:
+    """The JSON header, half characters in its texts replaced: nothing else could be sent to a page or written to a terminal."""
+    header = json.loads(text)
+    escaped = "\\ud" in text.lower()
+    return json.loads(sendable(json.dumps(header, ensure_ascii=False))) if escaped else header
 
 
 def _said(header: Mapping, tokens: Sequence[int]) -> dict[int, str]:

@@ -1,7 +1,9 @@
 """Cost of a pass, speed against plain decoding."""
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from eagle_viz.core.cost import MEASURED, SUPPOSED, PassCost, parse_times, speedup
 
@@ -56,3 +58,13 @@ def test_written_times_are_read_back():
 def test_times_that_are_none_are_one_sentence(text):
     with pytest.raises(ValueError, match="given, allowed"):
         parse_times("mine", text)
+
+
+@hypothesis.given(st.text(max_size=60) | st.text("0123456789:. -e,draftplin", max_size=40).map("1:10 2:20 ".__add__))
+def test_any_text_is_times_of_finite_passes_or_one_sentence(text):
+    try:
+        cost = parse_times("mine", text)
+    except ValueError as error:
+        assert "given, allowed" in str(error) and "\n" not in str(error)
+    else:
+        assert np.isfinite(cost.verify([1, 26, 513])).all() and parse_times("mine", cost.text).sizes == cost.sizes

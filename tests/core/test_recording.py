@@ -5,8 +5,10 @@ import json
 import zipfile
 from dataclasses import replace
 
+import hypothesis
 import numpy as np
 import pytest
+from hypothesis import strategies as st
 
 from eagle_viz import POLICIES, NotRecordedError, RecordedLandscape, SyntheticLandscape
 from eagle_viz.core.hashing import on_grid
@@ -244,6 +246,34 @@ def test_arrays_of_wrong_shape_or_type_are_refused(file, name):
             read(repacked(file, **{name: wrong}))
 
 
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.integers(2**63, 2**70)
+    | st.floats()
+    | st.sampled_from(["", "\ud800", "0.1", "9" * 400]),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(["", "0", "7", "draft"]), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@hypothesis.given(data=st.data())
+def test_a_header_with_anything_anywhere_is_refused_or_harmless(tmp_path_factory, data):
+    """One field of the header or of a cycle replaced by anything: an error of one line, or a recording that can be replayed."""
+    file = write(recording(), tmp_path_factory.mktemp("fuzz") / "test.npz")
+    with np.load(file) as archive:
+        content = json.loads(archive["header"].tobytes())
+    place = data.draw(st.sampled_from([content, *content["cycles"]]))
+    place[data.draw(st.sampled_from([*place]))] = data.draw(VALUES)
+    check_harmless_or_refused(repacked(file, header=header(file, **content)))
+
+
+def test_half_characters_in_a_recordings_texts_can_be_sent_to_a_page(file):
+    found = read(repacked(file, header=header(file, title="a\ud800b", pieces=["\udfff", " b", " c", " d", " é"])))
+    assert (found.title, found.answer, found.texts[101]) == ("a?b", "? b c d é", "t101")
+
+
 def check_harmless_or_refused(content: bytes) -> None:
     try:
         found = read(content)
@@ -252,7 +282,8 @@ def check_harmless_or_refused(content: bytes) -> None:
         return
     for cycle in found.cycles:
         tree = POLICIES["eagle2"](top_k=3, max_depth=4)(cycle.landscape, 8).tree
-        assert cycle.verdict(tree).accept_length <= 4 and found.tau
+        assert cycle.verdict(tree).accept_length <= 4
+    json.dumps([found.title, found.pieces, found.tau], ensure_ascii=False).encode()
 
 
 def test_following_a_continuation_equals_greedy_verification():
