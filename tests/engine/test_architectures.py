@@ -22,7 +22,7 @@ from eagle_viz.engine.drafted import HeadDrafter
 from eagle_viz.engine.generation import Settings, generate
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.target import Target
-from tests.engine.tiny import tiny_tokenizer
+from tests.engine.tiny import hf_greedy, tiny_tokenizer
 
 SIZES = dict(vocab_size=96, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4)
 ENDS = dict(eos_token_id=1, bos_token_id=0, pad_token_id=1, max_position_embeddings=128, initializer_range=0.3)
@@ -64,17 +64,6 @@ def model_of(config):
     return AutoModelForCausalLM.from_config(config).eval()
 
 
-def plain_greedy(model, prompt, count):
-    """Whole forwards of Hugging Face's model."""
-    tokens = list(prompt)
-    with torch.no_grad():
-        for _ in range(count):
-            tokens.append(int(model(torch.tensor([tokens])).logits[0, -1].argmax()))
-            if tokens[-1] == 1:
-                break
-    return tokens[len(prompt) :]
-
-
 def answer(target, prompt, count):
     drafter = HeadDrafter(Head.random(target, draft_vocabulary=40))
     run = generate(target, drafter, prompt, {"eagle2": (Eagle2(top_k=5, max_depth=5), 12)}, Settings(max_new_tokens=count))
@@ -88,7 +77,7 @@ def test_drafted_answers_are_hugging_faces_greedy_ones(family):
     target = Target(model, tiny_tokenizer())
     for last in (10, 11, 12):
         prompt = [2, 17, 40, 5, 66, 1, 3, last]
-        assert answer(target, prompt, 20) == plain_greedy(model, prompt, 20)
+        assert answer(target, prompt, 20) == hf_greedy(model, prompt, 20)
 
 
 @pytest.mark.parametrize(

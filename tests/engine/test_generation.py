@@ -11,6 +11,7 @@ from eagle_viz.engine.drafted import HeadDrafter, OracleDrafter
 from eagle_viz.engine.generation import Generation, Settings, check_lossless, generate, plain, union
 from eagle_viz.engine.head import Head, random_eagle3_checkpoint
 from eagle_viz.engine.sampling import processed
+from tests.engine.tiny import hf_greedy
 
 PROMPT = [2, 17, 40, 5, 66, 1, 3]
 EAGLE1, EAGLE2 = POLICIES["eagle1"](), POLICIES["eagle2"](top_k=5, max_depth=5)
@@ -23,17 +24,6 @@ def drafter(kind, target):
     if kind == "eagle3":
         return HeadDrafter(Head(random_eagle3_checkpoint(target, torch.arange(40), seed=0), target))
     return HeadDrafter(Head.random(target, draft_vocabulary=40))
-
-
-def hf_greedy(model, prompt, count):
-    """Plain greedy decoding by whole forwards of Hugging Face's model."""
-    tokens = list(prompt)
-    with torch.no_grad():
-        for _ in range(count):
-            tokens.append(int(model(torch.tensor([tokens])).logits[0, -1].argmax()))
-            if tokens[-1] == 1:
-                break
-    return tokens[len(prompt) :]
 
 
 @pytest.mark.parametrize("kind", ["oracle", "head", "eagle3"])

@@ -47,3 +47,14 @@ def tiny_llama(seed: int = 0) -> LlamaForCausalLM:
 
 def tiny_target(seed: int = 0) -> Target:
     return Target(tiny_llama(seed), tiny_tokenizer())
+
+
+def hf_greedy(model, prompt, count):
+    """Plain greedy decoding by whole forwards of Hugging Face's model."""
+    tokens = list(prompt)
+    with torch.no_grad():
+        for _ in range(count):
+            tokens.append(int(model(torch.tensor([tokens])).logits[0, -1].argmax()))
+            if tokens[-1] == 1:
+                break
+    return tokens[len(prompt) :]
