@@ -14,7 +14,6 @@ GRID = 2.0**40
 
 
 _GOLDEN = 0x9E3779B97F4A7C15
-_MASK = 0xFFFFFFFFFFFFFFFF
 _Z_GRID = 2.0**32
 """Logits are rounded too: exp and cos may differ in the last bit between machines, and their errors must not add up."""
 
