@@ -44,13 +44,15 @@ def run_compare(args: argparse.Namespace) -> int:
     if args.json:
         print_json(comparison_document(pair))
         return 0
-    print(f"{'policy':<12}{'expected accepted':>18}{'depth':>7}{'passes':>8}{'P(clean sweep)':>16}")
+    print(f"{'policy':<12}{'expected accepted':>18}{'depth':>7}{'passes':>8}{'P(whole branch)':>17}")
     for draft in (pair.static, pair.dynamic):
         tree, name = draft.tree, draft.policy.name
-        row = f"{name:<12}{tree.expected_accepted:>18.3f}{tree.depth:>7}{draft.passes:>8}{sweep_probability(tree):>16.3f}"
+        row = f"{name:<12}{tree.expected_accepted:>18.3f}{tree.depth:>7}{draft.passes:>8}{sweep_probability(tree):>17.3f}"
         print(row)
     wasted = len(misspent(pair.static, pair.dynamic))
-    print(f"gain {pair.gain:+.1%}; {wasted} of {pair.static.budget} static nodes are worth less than the least dynamic one")
+    static, dynamic = pair.static.policy.title, pair.dynamic.policy.title
+    said = f"{wasted} of {pair.static.budget} nodes of {static} wasted: each is less likely than every node of {dynamic}"
+    print(f"gain {pair.gain:+.1%}; {said}")
     return 0
 
 
@@ -58,5 +60,5 @@ def _draft(policy: Policy, landscape: Landscape, budget: int) -> Draft:
     """The draft with this budget, or what there is of it, said on standard error."""
     draft, error = draft_up_to(policy, landscape, budget)
     if error is not None:
-        say(shortfall_sentence(policy, error))
+        say(shortfall_sentence(policy, error, budget))
     return draft

@@ -27,7 +27,9 @@ def add_landscape(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--seed", type=int, default=7, help="0 to 2^32 - 1 (default 7)")
     group.add_argument("--sharpness", type=float, default=2.5, help="0.8 is flat, 2.5 sharp (default 2.5)")
     group.add_argument("--branching", type=int, default=4, help="candidates per node (default 4)")
-    group.add_argument("--coverage", type=float, default=1.0, help="probability mass the candidates hold together (default 1)")
+    group.add_argument(
+        "--coverage", type=float, default=1.0, help="chance that the true next token is among the candidates (default 1)"
+    )
     group.add_argument("--confidences", help="the same children everywhere instead, by rank: 0.6,0.2,0.08")
 
 

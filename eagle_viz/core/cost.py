@@ -29,7 +29,7 @@ class PassCost:
 
     def __post_init__(self) -> None:
         if len(self.sizes) < 2 or len(self.sizes) != len(self.verify_ms):
-            raise ValueError(f"sizes: {len(self.sizes)} sizes, {len(self.verify_ms)} times given, allowed is as many, two or more")
+            raise ValueError("Give at least two sizes, for example 1:9 64:10")
         if self.sizes[0] != 1 or list(self.sizes) != sorted(set(self.sizes)):
             raise ValueError(f"sizes: {self.sizes} given, allowed is 1 first, then rising")
         if min(self.verify_ms) <= 0 or self.draft_ms < 0:
@@ -97,5 +97,5 @@ MEASURED: tuple[PassCost, ...] = (FLOAT32, BFLOAT16)
 On a processor with AMX, bfloat16 verifies 16 positions in the time of one; float32 pays for each. Both are held against the faster
 plain decoding (bfloat16, 18.1 tokens a second, ``bench decode``)."""
 
-SUPPOSED = PassCost("A GPU waiting for memory (supposed)", (1, 64, 256), (10.0, 11.0, 30.0), 0.6)
+SUPPOSED = PassCost("Memory-bound GPU (assumed numbers)", (1, 64, 256), (10.0, 11.0, 30.0), 0.6)
 """Not measured: a pass that reads the weights once, almost flat up to 64 positions, to show which t(n) favours which budget."""

@@ -77,6 +77,5 @@ def _parse_node(entry: object) -> Node:
 def comparison_trees(document: dict) -> tuple[DraftTree, DraftTree]:
     """The static and the dynamic tree of a ``comparison_document``; raises ``ValueError`` as ``tree_from_document`` does."""
     if not isinstance(document, dict) or document.get("version") != VERSION:
-        found = document.get("version") if isinstance(document, dict) else None
-        raise ValueError(f"version: {found!r} given, allowed is {VERSION}")
+        raise ValueError(f'Not a draft-tree file (no "version": {VERSION}). See the schema.')
     return tree_from_document(document.get("static")), tree_from_document(document.get("dynamic"))

@@ -103,7 +103,7 @@ class SyntheticLandscape(Landscape):
 
     z is a counter-based hash of (seed, rank path), so the order of expansion never matters, and one seed keeps its z for every
     sharpness: moving the slider morphs one landscape. ``seed`` 0 .. 2^32 - 1, ``sharpness`` 0 .. 10 (0 = all alike),
-    ``branching`` 1 .. 64 candidates a node, ``coverage`` in (0, 1]: the mass the candidates hold together.
+    ``branching`` 1 .. 64 candidates a node, ``coverage`` in (0, 1]: the chance that the true next token is among the candidates.
     Raises ``ValueError`` naming the field outside these.
 
     >>> SyntheticLandscape(seed=7, sharpness=2.5).expand([()])[0].confidences.round(2).tolist()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .landscape import Landscape
+from .landscape import Landscape, NotRecordedError
 from .policies import POLICIES, Draft, Policy, PoolTooSmallError
 from .tree import DraftTree, Path, path_name, rank_order
 
@@ -62,9 +62,9 @@ def draft_up_to(policy: Policy, landscape: Landscape, budget: int) -> tuple[Draf
         return policy(landscape, error.available), error
 
 
-def shortfall_sentence(policy: Policy, error: PoolTooSmallError) -> str:
-    """What ``draft_up_to`` says on the page and the command line alike: ``"EAGLE-2 stops at 24 nodes: raise top_k, ...."``"""
-    return f"{policy.title} stops at {error.available} nodes: {error.remedy}."
+def shortfall_sentence(policy: Policy, error: PoolTooSmallError, budget: int | str) -> str:
+    """What ``draft_up_to`` says on the page and the command line alike: ``"EAGLE-2 found only 24 of 25 nodes ...; raise ..."``"""
+    return f"{policy.title} found only {error.available} of {budget} nodes at these settings; {error.remedy}."
 
 
 def sweep_probability(tree: DraftTree) -> float:
@@ -162,6 +162,23 @@ def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
     return f"{name[0].upper()}{name[1:]} is kept: {price}, {why}."
 
 
+def guess_standing(landscape: Landscape, path: Path, value: float, token: int) -> str:
+    """Where the target's own ``token`` stood among the drafter's guesses below ``path`` (worth ``value``), for a tree without it.
+
+    The one wording of a verdict, on the stage and beside it.
+    """
+    try:
+        guesses = landscape.expand([path])[0]
+    except NotRecordedError:
+        return "below a leaf, where the drafter was not asked"
+    ranks = (guesses.tokens == token).nonzero()[0]
+    if not len(ranks):
+        return f"not among the drafter's {len(guesses)} guesses"
+    confidence = float(guesses.confidences[ranks[0]])
+    worth = amount(value * confidence)
+    return f"guess number {ranks[0] + 1} with confidence {amount(confidence)}: worth {worth}, which this tree did not keep"
+
+
 def on_offer(draft: Draft, step: int) -> int:
     """How many candidates had been scored and not yet kept when step ``step`` chose among them.
 
@@ -190,4 +207,4 @@ def missed_sentences(draft: Draft, label: Label = rank_label) -> list[str]:
 
 def _missed(pool: DraftTree, path: Path, label: Label) -> str:
     node = pool.index[path]
-    return f"Next in line: {label(path, int(pool.tokens[node]))}, at {amount(float(pool.values[node]))}, misses the budget."
+    return f"Next best is {label(path, int(pool.tokens[node]))} ({amount(float(pool.values[node]))}), but the budget is used up."

@@ -79,7 +79,7 @@ def sample(distribution: np.ndarray, uniform: float) -> int:
 
 
 def roll(tree: DraftTree, draw: Callable[[], float]) -> tuple[int, ...]:
-    """A verdict for a landscape without a target: at each node one child is accepted with its confidence, or none.
+    """A verdict for a landscape without a target: at each node at most one child is accepted, with its confidence.
 
     Law: over many rolls the mean number of accepted nodes tends to ``expected_accepted``.
     """

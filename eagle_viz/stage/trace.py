@@ -11,7 +11,16 @@ import numpy as np
 
 from ..core.landscape import Landscape
 from ..core.policies import Draft, Policy
-from ..core.readout import amount, cumulative, draft_up_to, missed_sentences, rank_label, shortfall_sentence, step_sentence
+from ..core.readout import (
+    amount,
+    cumulative,
+    draft_up_to,
+    guess_standing,
+    missed_sentences,
+    rank_label,
+    shortfall_sentence,
+    step_sentence,
+)
 from ..core.tree import NO_TOKEN, ROOT, Path, canonical_order, path_name
 from ..view.layout import tidy_layout
 from .verdict import ROLLS, recorded_verdict, rolled_verdicts
@@ -103,7 +112,7 @@ def build_trace(
 
 def _run(policy: Policy, landscape: Landscape, tier: int, budget: int) -> Run:
     draft, error = draft_up_to(policy, landscape, tier)
-    notice = None if error is None else shortfall_sentence(policy, error)
+    notice = None if error is None else shortfall_sentence(policy, error, "{budget}")
     if policy.nested:
         return Run(policy, {"all": draft}, notice)
     sizes = range(draft.budget) if tier <= EVERY_BUDGET_UP_TO else {min(budget, draft.budget)} - {draft.budget}
@@ -199,7 +208,7 @@ def _side(run: Run, nodes: _Nodes) -> Table:
 def _idle(run: Run) -> str:
     """What the panel says while the other side expands its layers."""
     if run.policy.fixed:
-        return f"{run.policy.title}: nothing to choose, these paths were fixed before this context was seen."
+        return f"{run.policy.title} has nothing to decide: its tree is always the same."
     return f"{run.policy.title} waits: its nodes appear when the other tree begins to keep."
 
 
@@ -252,7 +261,14 @@ def _verify(runs: dict[str, Run], nodes: _Nodes, continuation: Sequence[int] | N
     drafted = [(path, *nodes.facts[path][:2]) for path in nodes.paths if path in kept]
     if continuation is None:
         return rolled_verdicts(drafted, nodes.index, seed, rolls)
-    return recorded_verdict(drafted, nodes.index, continuation, lambda token: _spoken(nodes.landscape, token))
+    land, worth = nodes.landscape, lambda path: nodes.facts[path][2]
+    return recorded_verdict(
+        drafted,
+        nodes.index,
+        continuation,
+        lambda token: _spoken(land, token),
+        lambda path, token: guess_standing(land, path, worth(path), token),
+    )
 
 
 def _spoken(landscape: Landscape, token: int) -> str:

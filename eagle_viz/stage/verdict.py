@@ -41,12 +41,17 @@ def rolled_verdicts(drafted: Drafted, index: Mapping[Path, int], seed: int, roll
 
 
 def recorded_verdict(
-    drafted: Drafted, index: Mapping[Path, int], continuation: Sequence[int], speak: Callable[[int], str]
+    drafted: Drafted,
+    index: Mapping[Path, int],
+    continuation: Sequence[int],
+    speak: Callable[[int], str],
+    standing: Callable[[Path, int], str],
 ) -> dict[str, object]:
     """The target's own continuation as far as the union of both trees follows it, and why it stops there.
 
     ``path`` indices of the accepted nodes from the top down. ``said[d]`` the d-th token the target wanted, as the page writes it.
-    ``stops[d]``: why a tree that keeps exactly the first d nodes of the path stops there.
+    ``stops[d]``: why a tree that keeps exactly the first d nodes of the path stops there; ``standing``
+    says where a token stood among the guesses below a path (``core.readout.guess_standing``, as everywhere on the page).
     """
     tokens = {path: token for path, token, _ in drafted}
     accepted, here = [], ROOT
@@ -61,12 +66,14 @@ def recorded_verdict(
         "kind": "recorded",
         "path": [index[path] for path in accepted],
         "said": said,
-        "stops": [_stop(depth, len(accepted), said) for depth in range(len(accepted) + 1)],
+        "stops": [
+            _stop(depth, said, lambda depth=depth: standing(here[:depth], continuation[depth]))
+            for depth in range(len(accepted) + 1)
+        ],
     }
 
 
-def _stop(depth: int, longest: int, said: Sequence[str]) -> str:
+def _stop(depth: int, said: Sequence[str], standing: Callable[[], str]) -> str:
     if depth >= len(said):
         return f"{depth} accepted: all that is recorded of the target's answer."
-    why = "a candidate that is not kept" if depth < longest else "not among the candidates"
-    return f"{depth} accepted; the target then says {said[depth]}, {why}."
+    return f"{depth} accepted; the target then says {said[depth]}, {standing()}."

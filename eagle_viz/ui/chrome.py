@@ -15,7 +15,7 @@ from . import session
 from .settings import VIEWS, Settings
 
 STYLE = Path(__file__).with_name("page.css")
-TAGLINE = "Every node costs one more position to verify. Where should the budget go?"
+TAGLINE = "Every guessed token must be checked. Which guesses are worth it?"
 
 
 def style() -> None:

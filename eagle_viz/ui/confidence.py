@@ -68,8 +68,8 @@ def _reliability(seen: calibration.Observations, aside: str) -> None:
             '<p class="quiet">Mean distance '
             f"of confidence from the target's own probability, {len(found.bins)} bins of equal count; against what was accepted "
             f"in these texts {found.ece_accepted:.3f}. {found.count} drafted tokens whose parent was accepted; bars are 95 % "
-            "intervals. The texts are greedy: they take only the target's first choice, so unlikely guesses are accepted less "
-            "often than their probability, and likely ones more often.</p>"
+            "intervals. These texts were decoded greedily, so only the top token can be accepted: unlikely guesses are accepted "
+            "less often than their probability, and likely ones more often.</p>"
         )
         for name, groups, keys in (
             ("level", calibration.by_depth(seen), "level below the root"),
@@ -96,7 +96,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
     if not rungs:
         raise ValueError(f"top_k: {settings.top_k} given, not every text here holds so wide a beam; shipped ones hold 1 to {TOP_K}")
     titles = [_rung_title(rung) if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
-    alt = "Accepted tokens a pass of each policy: by the target's probabilities, and promised by the drafter"
+    alt = "Accepted tokens a pass of each policy: the target's probabilities and the drafter's estimate"
     oracle = recording.drafter == "oracle"
     st.plotly_chart(figures.ladder(rungs, titles, accepted=not oracle), theme=None, config=lab.CHART, key="rungs", alt=alt)
     said = (
@@ -108,7 +108,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
     st.html(
         f'<p class="quiet">Mean over {rungs[0].contexts} recorded contexts, bonus not counted, drafted by '
         f"{escape(library.drafted_by(recording))}. Bars: "
-        f"expected by the target's own probabilities; rings: promised by the drafter{ticks}.{said}</p>"
+        f"expected tokens with the target's probabilities; rings: the drafter's estimate{ticks}.{said}</p>"
     )
 
 

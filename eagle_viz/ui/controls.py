@@ -68,7 +68,7 @@ def _levels(settings: Settings) -> None:
         "Confidences by rank",
         height=110,
         max_chars=PROPERTIES["levels"].length,
-        help="Most confident first; levels separated by /; the last level serves all deeper ones. Example: 0.9 0.05 / 0.8 0.1",
+        help="Most probable first; a slash starts the next level; the last serves all deeper ones. Example: 0.9 0.05 / 0.8 0.1",
         **parts.bind("levels"),
     )
 
@@ -162,7 +162,7 @@ def _more(settings: Settings) -> None:
         st.session_state[_LARGE_TOGGLE] = largest_budget(settings) > USUAL_BUDGET
         st.toggle("Budgets up to 512", key=_LARGE_TOGGLE, on_change=_size)
     if settings.source == "synthetic":
-        _slider("coverage", "Coverage: mass the candidates hold together", 0.05)
+        _slider("coverage", "Coverage: chance that the true next token is among the candidates", 0.05)
 
 
 def _size() -> None:

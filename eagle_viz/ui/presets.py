@@ -37,9 +37,9 @@ PRESETS: dict[str, Preset] = {
         first=True,
     ),
     "sweep": Preset(
-        "Not the clean sweep",
+        'Don\'t maximise "whole branch accepted"',
         "The blue chain, 0.90, 0.72, 0.55, 0.40, is accepted to its end only 40 % of the time, and is worth 2.57 tokens. The "
-        "gray tree makes a clean sweep certain, and is worth 1.00. Count tokens, not sweeps.",
+        "gray tree is certain to have a whole branch accepted, and is worth 1.00. Count tokens, not whole branches.",
         {"source": "levels", "levels": MISCONCEPTION, "budget": 4, "static": "max_sweep", "dynamic": "best_first"},
         first=True,
     ),
@@ -64,8 +64,9 @@ PRESETS: dict[str, Preset] = {
     ),
     "average": Preset(
         "Static wins",
-        "Every context is the average one, so the best static shape is the best tree there is: 2.71 tokens. EAGLE-2 with a "
-        "frontier of 3 gets 2.64 because its beam is too narrow. Raise top_k to 10 under More settings and it ties.",
+        "Every context is the average one, so the best static shape is the best tree there is: 2.71 tokens. EAGLE-2 with 3 "
+        "nodes expanded per level gets 2.64 because it loses nodes that the fixed shape has. Raise top_k to 10 under More "
+        "settings and it ties.",
         {"source": "levels", "levels": "0.6 0.2 0.1 0.05", "static": "best_static", "top_k": 3},
     ),
     "legal": Preset(

@@ -37,7 +37,7 @@ def current() -> Settings:
 
 
 def serial() -> str:
-    """Another word after each change of the settings."""
+    """Revision of the settings, as text."""
     return str(st.session_state.get(_SERIAL, 0))
 
 

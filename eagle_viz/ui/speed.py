@@ -16,8 +16,8 @@ from .settings import Settings
 COSTS = {"cpu-bfloat16": BFLOAT16, "cpu-float32": FLOAT32, "gpu": SUPPOSED}
 WORDS = (
     "Every node is one more position in the verify pass. Where a pass over 60 positions takes hardly longer than over one, "
-    "spend; where each position is paid for, the best tree is small. More nodes never expect fewer "
-    "tokens a pass; tokens a second they may."
+    "spend; where each position is paid for, the best tree is small. More nodes never lower expected "
+    "tokens per pass, but can lower tokens per second."
 )
 OWN = (
     "positions:milliseconds of a verify pass, 1 first; draft: one draft pass; plain: a token of plain decoding, if that is not "
@@ -28,6 +28,7 @@ ORACLE = (
     "Counted is what sampling at temperature 1 accepts. The real thing needs a whole target pass for each draft pass and is "
     "never faster."
 )
+SLOWER = "speculation is slower than plain decoding at every budget"
 REPORTED = (
     ("Vicuna-7B", "2.90 / 3.94", "3.62 / 4.98"),
     ("Vicuna-13B", "3.07 / 3.98", "4.26 / 4.83"),
@@ -56,7 +57,7 @@ def _choose() -> None:
     now = session.current()
     st.selectbox("Time of a pass", list(COSTS), format_func=titles.get, **session.bind("cost", lambda chosen: {"times": ""}))
     key = session.show("times", now.times or COSTS[now.cost].text)
-    label = "Milliseconds, of your own hardware too"
+    label = "Pass times in ms (paste your own)"
     st.text_area(label, height=125, max_chars=300, help=OWN, key=key, on_change=_edited, args=(key,))
 
 
@@ -112,13 +113,14 @@ def _early(speed: np.ndarray, fewer: np.ndarray, passes: np.ndarray) -> str:
 def _verdict(side: world.PolicyKey, speed: np.ndarray, found: tuple, css: str, budget: int) -> str:
     best, here = int(np.argmax(speed)), min(budget, len(speed) - 1)
     now = f"At {_nodes(here)} it gets {1 + found[0][here]:.2f} tokens a pass and {speed[here]:.2f} times the speed"
-    name = f"<b class='{css}'>{side.title}</b>"
+    name, made = f"<b class='{css}'>{side.title}</b>", int(round(float(found[1][here])))
+    passes = f"{made} draft pass{'es' * (made != 1)}" + ("; try fewer" if made > 1 else "")
     if best == 0:
-        said = f"{name}: here speculation pays at no budget. {now} of plain decoding."
+        said = f"{name}: {SLOWER} ({passes}). {now} of plain decoding."
     elif speed[best] < 1:
         said = (
-            f"{name}: here speculation pays at no budget; it comes closest at {_nodes(best)}, with {speed[best]:.2f} times the "
-            f"speed of plain decoding. {now}."
+            f"{name}: {SLOWER} ({passes}); it comes closest at {_nodes(best)}, with {speed[best]:.2f} times the speed of plain "
+            f"decoding. {now}."
         )
     else:
         said = (

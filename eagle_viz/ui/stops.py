@@ -47,16 +47,17 @@ STOPS: tuple[Stop, ...] = (
         {"mode": "phases", "step": 0},
     ),
     Stop(
-        "Count tokens, not sweeps",
-        "The blue chain survives to its end 40 % of the time, and is worth 2.57 tokens. The gray tree makes a clean sweep "
-        "certain, and is worth 1.00. Whoever maximises the sweep builds wide, shallow, timid trees.",
+        "Count tokens, not whole branches",
+        "The blue chain survives to its end 40 % of the time, and is worth 2.57 tokens. In the gray tree a whole "
+        "branch is certain to be accepted, and it is worth 1.00. Maximising that chance gives wide, shallow trees that win few "
+        "tokens.",
         dict(PRESETS["sweep"].changes),
     ),
     Stop(
-        "Real text, decided anew each cycle",
+        "Real text, a new tree in every pass",
         "A real answer, drafted and verified. Underlined tokens were drafted and accepted, boxed ones are the target's own. The "
         "bars below show both trees in every pass: gray never changes its shape, blue goes deep where the text is predictable. "
-        "Click a cycle.",
+        "Click a pass.",
         dict(PRESETS["code"].changes),
     ),
     Stop(
@@ -67,8 +68,8 @@ STOPS: tuple[Stop, ...] = (
     ),
     Stop(
         "What it buys, and what it costs",
-        "More nodes never expect fewer tokens a pass, but the pass takes longer. Where it pays depends on the machine; choose one "
-        "on the left. The paper reports 20 to 40 % over EAGLE-1 with the same head and the same verification.",
+        "More nodes never lower expected tokens per pass, but can lower tokens per second. Where it pays depends on the "
+        "machine; choose one on the left. The paper reports 20 to 40 % over EAGLE-1 with the same head and the same verification.",
         {"view": "speed"},
     ),
 )

@@ -119,7 +119,7 @@ def most_budget(settings: Settings) -> int:
 
 
 def parse_levels(text: str) -> RankLandscape:
-    """Confidences by rank, levels separated by ``/``; raises ``ValueError`` with one sentence.
+    """Confidences by rank, a level on each side of ``/``; raises ``ValueError`` naming the word that is not a number.
 
     The last level serves all deeper ones; where it is 0 the landscape ends there.
 
@@ -129,8 +129,18 @@ def parse_levels(text: str) -> RankLandscape:
     try:
         rows = [[float(word) for word in level.replace(",", " ").split()] for level in text.split("/")]
     except ValueError as error:
-        raise ValueError(f"levels: {text[:60]!r} given, allowed are numbers from 0 to 1, levels separated by /") from error
+        raise ValueError(f'levels: "{_wrong_word(text)}" is not a number. Write for example 0.9 0.05 / 0.8 0.1') from error
     return RankLandscape(rows) if len(rows) == 1 or any(rows[-1]) else EndingLandscape(rows)
+
+
+def _wrong_word(text: str) -> str:
+    """The first word of a text of levels that is not a number."""
+    for word in text.replace(",", " ").replace("/", " ").split():
+        try:
+            float(word)
+        except ValueError:
+            return word[:40]
+    return text[:40]
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)

@@ -207,24 +207,25 @@ def speed_curve(
 
 
 def ladder(rungs: Sequence[Rung], titles: Sequence[str], accepted: bool = True) -> go.Figure:
-    """Bars: expected accepted tokens by the target's probabilities; rings: promised by the drafter; ticks: ``accepted``."""
+    """Bars: expected tokens with the target's probabilities; rings: the drafter's estimate (none for the oracle, which has no
+    drafter); ticks: ``accepted``."""
     figure = go.Figure()
     names = list(titles)
     figure.add_bar(
         x=[rung.target for rung in rungs],
         y=names,
         orientation="h",
-        name="by the target",
+        name="target's probabilities",
         marker_color=[BLUE if rung.name in ("eagle2", "full") else GRAY for rung in rungs],
         text=[f"{rung.target:.2f}" for rung in rungs],
         textposition="inside",
         insidetextanchor="start",
-        hovertemplate="by the target %{x:.2f}<extra></extra>",
+        hovertemplate="target's probabilities %{x:.2f}<extra></extra>",
     )
-    marks = [("promised by the drafter", "circle-open", "expected"), ("accepted in the texts", "line-ns", "accepted")]
+    marks = [("drafter's estimate", "circle-open", "expected"), ("accepted in the texts", "line-ns", "accepted")]
     for name, symbol, field in marks[: 1 + accepted]:
         figure.add_scatter(
-            x=[getattr(rung, field) for rung in rungs],
+            x=[None if field == "expected" and rung.name == "oracle" else getattr(rung, field) for rung in rungs],
             y=names,
             mode="markers",
             name=name,

@@ -207,7 +207,7 @@ def test_a_node_that_the_other_tree_lacks_is_absent_there_for_hover_and_tap(draw
     lone = next(path for path in seen["static"] if path not in seen["dynamic"])
     page.touchscreen.tap(*seen["static"][lone][:2])
     static, dynamic = tips(page)
-    assert lone in static and dynamic == "absent there"
+    assert lone in static and dynamic == "not in this tree"
     assert "only in the static tree" in glided_live(page)
 
 
@@ -237,7 +237,7 @@ def test_shared_and_lone_nodes_differ_in_shape_and_are_counted(drawn):
       return Object.fromEntries([...root.querySelectorAll('[data-tree=dynamic]')].map((e) => [e.dataset.path, of(e) > 0.95]));"""
     assert {path for path, round_one in inside(page, shapes).items() if round_one} == shared
     counts = inside(page, "return [...root.querySelectorAll('.counts')].map((e) => e.textContent)")
-    assert counts == [f"{len(shared)} shared · {25 - len(shared)} only here"] * 2
+    assert counts == [f"{len(shared)} in both trees, {25 - len(shared)} only in this one"] * 2
 
 
 # -- phases and verify ----------------------------------------------------------------------------------------------------------
@@ -286,9 +286,9 @@ def test_a_recorded_verdict_is_walked_and_says_why_it_stops(drawn):
     part(page, "stage-mode-verify").click()
     part(page, "stage-last").click()
     seen = read(page)
-    assert "Dynamic: 2 accepted; the target then says “⏎”, not among the candidates" in seen["sentence"]
+    assert "Blue: 2 accepted; the target then says “⏎”, " in seen["sentence"]
     beside = page.locator(".panel.static .caption").inner_text()
-    assert "Static: 1 accepted; the target then says “<b>bold</b>”, a candidate that is not kept" in beside
+    assert "Gray: 1 accepted; the target then says “<b>bold</b>”, guess number 2 with confidence" in beside
     accepted = inside(page, "return [...root.querySelectorAll('[data-tree=dynamic].accepted')].map((e) => e.dataset.path)")
     rejected = inside(page, "return [...root.querySelectorAll('[data-tree=dynamic].rejected')].map((e) => e.dataset.path)")
     assert accepted == ["0", "0.1"] and set(rejected) == {"1", "0.0"}
@@ -386,7 +386,7 @@ def test_the_misspent_static_nodes_are_counted_and_can_be_shown(drawn):
     page = drawn()
     pair = compare(SyntheticLandscape(seed=11), 25, "eagle1", POLICIES["eagle2"](max_depth=12))
     wasted = {path_name(path) for path in misspent(pair.static, pair.dynamic)}
-    assert part(page, "stage-misspent").inner_text().startswith(f"{len(wasted)} static nodes")
+    assert part(page, "stage-misspent").inner_text().startswith(f"{len(wasted)} gray nodes wasted")
     assert set(inside(page, "return [...root.querySelectorAll('.misspent')].map((e) => e.dataset.path)")) == wasted
     part(page, "stage-misspent").click()
     page.wait_for_timeout(200)

@@ -33,7 +33,7 @@ def test_nothing_drafted_is_plain_decoding():
 @pytest.mark.parametrize(
     "sizes,times,draft,field",
     [
-        ((1,), (1.0,), 0, "sizes"),
+        ((1,), (1.0,), 0, "Give at least two sizes"),
         ((2, 3), (1.0, 1.0), 0, "sizes"),
         ((1, 1), (1.0, 1.0), 0, "sizes"),
         ((1, 2), (0.0, 1.0), 0, "verify_ms"),
@@ -41,7 +41,7 @@ def test_nothing_drafted_is_plain_decoding():
     ],
 )
 def test_a_table_that_is_none_is_refused(sizes, times, draft, field):
-    with pytest.raises(ValueError, match=f"{field}.*given, allowed is"):
+    with pytest.raises(ValueError, match=f"{field}.*(given, allowed is|for example)"):
         PassCost("bad", sizes, times, draft)
 
 
@@ -56,7 +56,7 @@ def test_written_times_are_read_back():
     + ["1:1e308 2:1e308", "1:1e-300 2:1", "1:1 2:2 draft:1e10", "1:1 2:2 plain:0"],
 )
 def test_times_that_are_none_are_one_sentence(text):
-    with pytest.raises(ValueError, match="given, allowed"):
+    with pytest.raises(ValueError, match="given, allowed|Give at least two sizes"):
         parse_times("mine", text)
 
 

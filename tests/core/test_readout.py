@@ -39,9 +39,9 @@ def test_the_curve_of_max_sweep_is_its_value_at_every_budget_too():
 
 
 def test_the_misconception_in_numbers():
-    best, timid = (POLICIES[name]()(CHAIN, 4).tree for name in ("eagle2", "max_sweep"))
+    best, safest = (POLICIES[name]()(CHAIN, 4).tree for name in ("eagle2", "max_sweep"))
     assert best.expected_accepted == pytest.approx(2.57) and readout.sweep_probability(best) == pytest.approx(0.40)
-    assert timid.expected_accepted == pytest.approx(0.99) and readout.sweep_probability(timid) == pytest.approx(0.99)
+    assert safest.expected_accepted == pytest.approx(0.99) and readout.sweep_probability(safest) == pytest.approx(0.99)
 
 
 def test_gain_is_the_ratio_of_the_expected_numbers():
@@ -70,12 +70,13 @@ def test_a_draft_larger_than_the_pool_stops_at_the_pool_and_says_why():
 
 def test_each_step_says_what_was_added_and_why():
     draft = POLICIES["best_first"]()(CHAIN, 4)
-    assert readout.step_sentence(draft, 1) == "Node 0 is kept: 0.90, the best of 4 candidates left."
+    assert readout.step_sentence(draft, 1) == "Node 0 is kept: 0.90, the most probable of the 4 guesses not yet taken."
     assert (
-        readout.step_sentence(draft, 4) == "Node 0.0.0.0 is kept: 0.90 × 0.80 × 0.76 × 0.73 = 0.40, the best of 9 candidates left."
+        readout.step_sentence(draft, 4)
+        == "Node 0.0.0.0 is kept: 0.90 × 0.80 × 0.76 × 0.73 = 0.40, the most probable of the 9 guesses not yet taken."
     )
-    assert readout.missed_sentences(draft)[-1] == "Next in line: node 0.1, at 0.09, misses the budget."
-    assert "whatever the context" in readout.step_sentence(POLICIES["eagle1"]()(CHAIN, 3), 3)
+    assert readout.missed_sentences(draft)[-1] == "Next best is node 0.1 (0.09), but the budget is used up."
+    assert "the context is not considered" in readout.step_sentence(POLICIES["eagle1"]()(CHAIN, 3), 3)
 
 
 @pytest.mark.parametrize(

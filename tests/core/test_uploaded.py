@@ -52,7 +52,7 @@ NONE = {"nodes": []}
         (b"[" * 100_000, "not JSON"),
         (b"\xff\xfe", "not JSON"),
         (b"[1]", "version"),
-        (json.dumps({"version": 9}).encode(), "version: 9"),
+        (json.dumps({"version": 9}).encode(), r'Not a draft-tree file \(no "version": 1\)'),
         (json.dumps(exported(static={"nodes": [node("0.1", 0.5)]})).encode(), "without its parent"),
         (json.dumps(exported(static={"nodes": [node("0", 0.4), node("1", 0.5)]}, dynamic=NONE)).encode(), "rises with rank"),
         (json.dumps(exported(static={"nodes": [node("99999999", 0.4)]}, dynamic=NONE)).encode(), "rank 99999999"),

@@ -95,7 +95,7 @@ def test_a_pool_smaller_than_the_tier_stops_there_and_says_what_to_raise():
 
 @pytest.mark.parametrize(("policy", "fixed"), [(EAGLE1, True), (POLICIES["eagle2"](top_k=2, max_depth=3), False)])
 def test_only_a_fixed_shape_is_said_to_be_fixed_even_where_everything_scored_is_kept(policy, fixed):
-    assert ("fixed before this context" in lab(static=policy)["sides"]["static"]["idle"]) == fixed
+    assert ("its tree is always the same" in lab(static=policy)["sides"]["static"]["idle"]) == fixed
 
 
 def test_rolls_average_to_the_expected_number_for_both_trees():
@@ -123,7 +123,10 @@ def test_a_recorded_verdict_follows_the_continuation_and_says_why_it_stops():
     verify = trace["verify"]
     assert [trace["nodes"][i]["path"] for i in verify["path"]] == ["0", "0.1"]
     assert verify["said"] == ["“␣the”", "“<b>”", "“␣a”"]
-    assert "candidate that is not kept" in verify["stops"][1] and "not among the candidates" in verify["stops"][2]
+    assert verify["stops"][1] == (
+        "1 accepted; the target then says “<b>”, guess number 2 with confidence 0.20: worth 0.12, which this tree did not keep."
+    )
+    assert verify["stops"][2] == "2 accepted; the target then says “␣a”, not among the drafter's 0 guesses."
     assert [node["text"] for node in trace["nodes"]] == ["␣said", "␣the", "␣a", "⏎", "<b>"]
 
 

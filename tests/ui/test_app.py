@@ -117,7 +117,7 @@ def said(app):
 def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
     app = run(view="speed", times="1:10 64:10 draft:0")
     assert "your own times" in said(app)
-    (field,) = (area for area in app.text_area if "Milliseconds" in area.label)
+    (field,) = (area for area in app.text_area if "Pass times" in area.label)
     assert field.value == "1:10 64:10 draft:0"
     # Where a larger pass costs nothing more, the speed against plain decoding is the number of tokens a pass.
     pairs = re.findall(r"([\d.]+) times plain decoding with ([\d.]+) tokens", said(app))

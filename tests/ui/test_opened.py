@@ -78,7 +78,7 @@ def test_two_recordings_of_one_name_are_two(tmp_path):
         (b"hello", "no acceptance numbers found in it, allowed are vLLM"),
         (b"PK\x03\x04 broken", "is not a recording"),
         (ORACLE[:2000], "is not a recording"),
-        (b'{"nodes": []}', "version: None given"),
+        (b'{"nodes": []}', 'Not a draft-tree file (no "version": 1)'),
         (VLLM_METRICS.replace("489.0", "0").encode(), "passes: 0 counted"),
         (b"", "no acceptance numbers"),
     ],

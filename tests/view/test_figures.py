@@ -89,7 +89,7 @@ def test_acceptance_by_level_is_the_groups_means():
 def test_the_ladder_leaves_out_what_was_not_measured():
     rungs = [Rung("eagle1", "EAGLE-1", 2.0, 1.8, 1.9, 5, 3), Rung("eagle2", "EAGLE-2", 2.5, 2.2, float("nan"), 6, 3)]
     names = [trace.name for trace in figures.ladder(rungs, ["a", "b"], accepted=False).data]
-    assert names == ["by the target", "promised by the drafter"]
+    assert names == ["target's probabilities", "drafter's estimate"]
     assert list(figures.ladder(rungs, ["a", "b"]).data[0].x) == [1.8, 2.2]
 
 

@@ -21,7 +21,7 @@ class BestFirst(Policy):
 
     name = "best_first"
     title = "Best-first (exact)"
-    reason = "the best of {left} candidates left"
+    reason = "the most probable of the {left} guesses not yet taken"
     parameters = (LEVELS,)
     max_depth: int | None = None
 

@@ -11,7 +11,7 @@ from .base import LEVELS, MAX_DEPTH, TOP_K, Draft, Parameter, Policy, PoolTooSma
 from .layers import Layers, greatest
 
 EXPAND_BY = ("value", "confidence")
-EARLY_STOP = Parameter("early_stop", bool, "make no draft pass that cannot change the tree (not the paper's)")
+EARLY_STOP = Parameter("early_stop", bool, "stop drafting once deeper levels cannot change the tree")
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Eagle2(Policy):
 
     name = "eagle2"
     title = "EAGLE-2"
-    reason = "the best of {left} candidates left"
+    reason = "the most probable of the {left} guesses not yet taken"
     parameters = (TOP_K, LEVELS, EARLY_STOP)
     expands_first = True
     top_k: int = 10

@@ -39,7 +39,7 @@ class FixedShape(Policy):
     Ranks that the landscape does not have are skipped and the budget is filled from later preferences.
     """
 
-    reason = "next in the fixed shape, whatever the context"
+    reason = "next in the fixed order; the context is not considered"
     fixed = True
 
     def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:

@@ -18,7 +18,7 @@ LEVEL_PRICE = 1e-9
 class MaxSweep(Policy):
     """Of all trees with ``budget`` nodes in the fewest levels that can hold them, the one with the largest sum of leaf values.
 
-    That sum is the probability that some path is fully accepted: a clean sweep. Without the limit on levels the optimum would
+    That sum is the probability that a whole branch is accepted. Without the limit on levels the optimum would
     hide its surplus nodes in worthless deep chains. Exact, by dynamic programming over (node, nodes below it). Not nested in the
     budget.
 
@@ -27,8 +27,8 @@ class MaxSweep(Policy):
     """
 
     name = "max_sweep"
-    title = "Maximise the clean sweep"
-    reason = "part of the tree with the likeliest clean sweep"
+    title = "Safest tree"
+    reason = "part of the tree most likely to have a whole branch accepted"
     nested = False
 
     def __call__(self, landscape: Landscape, budget: int) -> Draft:

@@ -54,8 +54,8 @@ function readout(side, title) {
 function makeHead() {
   return html("div", { class: "head" }, [
     html("dl", { class: "readouts" }, [
-      readout("static", "Static, accepted / pass"),
-      readout("dynamic", "Dynamic, accepted / pass"),
+      readout("static", "Static: expected tokens accepted per pass"),
+      readout("dynamic", "Dynamic: expected tokens accepted per pass"),
       readout("gain", "Gain"),
     ]),
     html("div", { class: "say" }, [

@@ -32,7 +32,7 @@ function paint(stage) {
   if (!stage.parts.table.hidden) paintTable(stage);
 }
 
-// Returns how many nodes are shown: shared, only here, misspent.
+// Returns how many nodes are shown: shared, only in this one, wasted.
 function paintTree(stage, side, pages, count) {
   const scene = stage.scenes[side];
   const here = pages[side].at;
@@ -136,11 +136,11 @@ function layerWords(stage) {
 
 function paintCounts(stage, tallies) {
   for (const side of SIDES)
-    setText(stage.parts.counts[side], `${tallies[side].shared} shared · ${tallies[side].only} only here`);
+    setText(stage.parts.counts[side], `${tallies[side].shared} in both trees, ${tallies[side].only} only in this one`);
   const { misspent } = tallies.static;
   setText(
     stage.parts.wasted,
-    `${misspent} static node${misspent === 1 ? "" : "s"} misspent: worth less than any dynamic one`,
+    `${misspent} gray node${misspent === 1 ? "" : "s"} wasted: ${misspent === 1 ? "it" : "each"} is less likely than every blue node`,
   );
   stage.parts.wasted.hidden = misspent === 0;
 }
@@ -150,7 +150,7 @@ function paintNotice(stage) {
   const short = SIDES.map((side) => stage.book.trace.sides[side]).filter(
     (one) => one.notice && stage.budget > one.available,
   );
-  setText(stage.parts.notice, [...new Set(short.map((one) => one.notice))].join(" "));
+  setText(stage.parts.notice, [...new Set(short.map((one) => one.notice.replace("{budget}", stage.budget)))].join(" "));
 }
 
 function paintControls(stage) {

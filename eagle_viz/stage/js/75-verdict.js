@@ -46,14 +46,14 @@ function rollWords(stage, verify, [fixed, free]) {
     return [
       phase,
       "One pass of the target checks the whole tree.",
-      "At each node one child is accepted with its confidence, or none. Step or play the seeded rolls.",
+      "At each node the target accepts at most one child, with that child's probability. Step or play the seeded rolls.",
     ];
   const [meanFixed, meanFree] = SIDES.map((side) => runningMeans(stage, side)[stage.turn - 1].toFixed(2));
   const [wantFixed, wantFree] = SIDES.map((side) => expectedAt(stage.pages[side], stage.budget).text);
   return [
     phase,
-    `The same answer of the target: static accepts ${fixed}, dynamic ${free}.`,
-    `Mean so far ${meanFixed} against ${meanFree}; expected ${wantFixed} against ${wantFree}.`,
+    `Same simulated continuation: gray keeps ${fixed} tokens, blue ${free}.`,
+    `Measured mean so far ${meanFixed} against ${meanFree}; expected ${wantFixed} against ${wantFree}.`,
   ];
 }
 
@@ -67,9 +67,9 @@ function recordedWords(stage, verify, [fixed, free]) {
     return [
       phase,
       `The target says ${verify.said[stage.turn - 1]}:`,
-      `static has accepted ${fixed}, dynamic ${free} so far.`,
+      `gray has kept ${fixed} tokens, blue ${free} so far.`,
     ];
-  return [phase, `Dynamic: ${verify.stops[other]}`, "", `Static: ${verify.stops[whole]}`];
+  return [phase, `Blue: ${verify.stops[other]}`, "", `Gray: ${verify.stops[whole]}`];
 }
 
 function paintVerdict(stage) {

@@ -70,10 +70,10 @@ function placeTip(stage, side, look) {
 
 function tipLines(stage, side, node) {
   const { text, path } = stage.book.nodes[node];
-  if (!isShown(stage, side, node)) return [html("b", { class: "absent" }, ["absent there"])];
+  if (!isShown(stage, side, node)) return [html("b", { class: "absent" }, ["not in this tree"])];
   const name = text === undefined ? `path ${path}` : `${text}  ·  path ${path}`;
   const wasted = stage.scenes[side].codes.get(node)?.endsWith("misspent")
-    ? html("i", {}, ["worth less than anything the dynamic tree keeps"])
+    ? html("i", {}, ["wasted: less likely than every blue node"])
     : null;
   return [html("b", {}, [name]), html("span", {}, [spelled(stage.book, node)]), wasted].filter(Boolean);
 }

@@ -54,7 +54,7 @@ function titleOf(stage, side, look) {
   const gain = side === "dynamic" ? `  (${stage.parts.gain.textContent})` : "";
   return svg("g", {}, [
     text(22, 13, 600, `${side} · ${stage.book.trace.sides[side].title} · ${keptCount(stage)} nodes`),
-    text(50, 24, 700, `${stage.parts[side].textContent} accepted / pass${gain}`),
+    text(50, 24, 700, `${stage.parts[side].textContent} expected tokens accepted per pass${gain}`),
   ]);
 }
 
