@@ -88,6 +88,8 @@ class Settings:
         if not 1 <= self.max_new_tokens <= 100_000:
             raise ValueError(f"max_new_tokens: {self.max_new_tokens!r} given, allowed is a whole number from 1 to 100000")
         check_sampling(self.temperature, self.top_p)
+        if self.seed < 0:
+            raise ValueError(f"seed: {self.seed} given, allowed is a whole number from 0")
 
 
 class Reader:

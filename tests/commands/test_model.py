@@ -34,6 +34,7 @@ def test_generate_json_adds_up_and_equals_plain_decoding(capsys, folder):
     ("options", "words"),
     [
         ("--temperature 1 --check", "check: temperature 1.0 given"),
+        ("--seed -1", "seed: -1 given, allowed is a whole number from 0"),
         ("--temperature -1", "temperature: -1.0 given"),
         ("--max-new-tokens 0", "max_new_tokens: 0 given"),
         ("--policy eagle9", "policy: 'eagle9' given"),
