@@ -19,6 +19,7 @@ from eagle_viz.engine.head_rules import HARMLESS, check_head, draft_tokens
 from eagle_viz.engine.layers import Eagle3Layer, EagleLayer, HeadLayer
 from eagle_viz.engine.linear import Linear
 from eagle_viz.engine.llama import LlamaShape, additive_mask, rotary_table
+from eagle_viz.engine.speculators import published
 from eagle_viz.engine.target import Target
 
 
@@ -54,8 +55,11 @@ class Head:
 
     @classmethod
     def load(cls, folder: str | Path, target: Target, dtype: torch.dtype | None = None) -> "Head":
-        """Load a head from its folder; raises HeadError if it is broken or belongs to another target."""
-        return cls(read_head(folder), target, dtype)
+        """Load a head from its folder, in EAGLE's layout or that of vLLM's speculators.
+
+        Raises HeadError if it is broken or belongs to another target.
+        """
+        return cls(published(read_head(folder)), target, dtype)
 
     @classmethod
     def random(cls, target: Target, seed: int = 0, draft_vocabulary: int = 8192) -> "Head":
@@ -131,7 +135,16 @@ def head_shape(checkpoint: HeadCheckpoint) -> LlamaShape:
     """The shape of a head's one decoder layer, from its config.json."""
     from transformers import LlamaConfig
 
-    ours = ("bias", "eagle_viz", "eagle_config", "architectures", "draft_vocab_size", "model_type", *HARMLESS)
+    ours = (
+        "bias",
+        "eagle_viz",
+        "eagle_config",
+        "architectures",
+        "draft_vocab_size",
+        "model_type",
+        "norm_before_residual",
+        *HARMLESS,
+    )
     fields = {k: v for k, v in checkpoint.config.items() if k not in ours}
     try:
         return LlamaShape.of(LlamaConfig(**fields))
@@ -227,7 +240,8 @@ def eagle3_taps(layers: int) -> tuple[int, ...]:
 def _head_layer(checkpoint: HeadCheckpoint, shape: LlamaShape, target: Target, dtype: torch.dtype) -> HeadLayer:
     if not checkpoint.is_eagle3:
         return EagleLayer(shape, checkpoint.tensors, dtype)
-    return Eagle3Layer(shape, checkpoint.tensors, dtype, _taps(checkpoint, target.config.num_hidden_layers))
+    taps = _taps(checkpoint, target.config.num_hidden_layers)
+    return Eagle3Layer(shape, checkpoint.tensors, dtype, taps, bool(checkpoint.config.get("norm_before_residual")))
 
 
 def _taps(checkpoint: HeadCheckpoint, layers: int) -> tuple[int, ...]:

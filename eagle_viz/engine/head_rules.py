@@ -48,7 +48,7 @@ ALLOWED: Mapping[str, tuple] = {
     "hidden_act": ("silu", None),
     "mlp_bias": (False, None),
     "model_type": ("llama", "mistral", "qwen2", None),
-    "norm_before_residual": (False, None),
+    "norm_before_residual": (False, True, None),
     "num_hidden_layers": (1, None),
     "pretraining_tp": (1, None),
     "qkv_bias": (False, True, None),
@@ -65,13 +65,15 @@ def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None
     """Raise HeadError unless every field and tensor is one that this package computes with, in the shape that it must have."""
     config = checkpoint.config
     if "transformer_layer_config" in config:
-        raise HeadError(
-            f"{checkpoint.source}: config.json is nested as vLLM's speculators write it; give the head as EAGLE publishes it"
-        )
+        raise HeadError(f"{checkpoint.source}: config.json is nested as vLLM's speculators write it, allowed is EAGLE's own layout")
     if config.get("hidden_size") != hidden:
         raise HeadError(f"{checkpoint.source}: hidden_size is {config.get('hidden_size')}, but the target's is {hidden}")
     for field, value in config.items():
         _check_field(checkpoint, field, value)
+    if config.get("norm_before_residual") and not checkpoint.is_eagle3:
+        raise HeadError(
+            f"{checkpoint.source}: config.json field 'norm_before_residual' is True, allowed is False for EAGLE-1/2 heads"
+        )
     _check_temperatures(checkpoint)
     _check_tensors(checkpoint, hidden, vocabulary)
     _check_vocabulary(checkpoint, vocabulary)

@@ -68,11 +68,20 @@ class Eagle3Layer:
     """EAGLE-3: `fc` over the hidden states entering three target layers, once; attention reads the normed embedding beside the
     normed state; the state goes on un-normed, and the head's own lm_head reads it through a last norm.
 
-    Source: arXiv 2503.01840, section 3.1.
+    `norm_before_residual`: the layer adds to the state through `hidden_norm` instead of the state as it is (vLLM's variant).
+    Source: arXiv 2503.01840, section 3.1; vllm-project/vllm 00bd149, models/llama_eagle3.py.
     """
 
-    def __init__(self, shape: LlamaShape, tensors: Mapping[str, Tensor], dtype: torch.dtype, taps: tuple[int, ...]):
+    def __init__(
+        self,
+        shape: LlamaShape,
+        tensors: Mapping[str, Tensor],
+        dtype: torch.dtype,
+        taps: tuple[int, ...],
+        norm_before_residual: bool = False,
+    ):
         self.taps, self._dtype, self._eps = taps, dtype, shape.norm_eps
+        self._residual_norm = tensors["midlayer.hidden_norm.weight"].to(dtype) if norm_before_residual else None
         self._fc = Linear(tensors["fc.weight"].to(dtype))
         self._block = Block(shape, _below("midlayer.", tensors), dtype)
         self._norm, self._own_lm_head = tensors["norm.weight"].float(), tensors["lm_head.weight"].float()
@@ -82,6 +91,8 @@ class Eagle3Layer:
 
     def __call__(self, embedded: Tensor, states: Tensor, rotary, mask: Tensor | None, cache) -> Tensor:
         read = torch.cat([F.rms_norm(part, part.shape[-1:], eps=self._eps) for part in (embedded, states)], dim=-1)
+        if self._residual_norm is not None:
+            states = F.rms_norm(states, states.shape[-1:], self._residual_norm, self._eps)
         return self._block(states[None], rotary, mask, cache, 0, read=read[None])[0]
 
     def readable(self, states: Tensor) -> Tensor:

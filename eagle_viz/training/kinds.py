@@ -108,6 +108,11 @@ class Kind(ABC):
         Raises HeadError or ValueError for a head of another kind or shape.
         """
         check_head(start, self.target.hidden, self.target.vocabulary)
+        if start.config.get("norm_before_residual"):
+            raise ValueError(f"start: norm_before_residual of {start.source} is True, allowed is False")
+        untrained = sorted(start.tensors.keys() - self.base.tensors.keys())
+        if untrained:
+            raise ValueError(f"start: key {untrained[0]!r} of {start.source} would be left out; this training has no such tensor")
         taken = {}
         for key, tensor in self.base.tensors.items():
             if key in _FROZEN:

@@ -47,7 +47,9 @@ def written_out(head: Head, target, taps) -> tuple[torch.Tensor, torch.Tensor]:
     w, s = head.checkpoint.tensors, head.shape
     state = taps @ w["fc.weight"].T
     embedded = normed(target.embeddings[TOKENS], w["midlayer.input_layernorm.weight"], s.norm_eps)
-    read = torch.cat([embedded, normed(state, w["midlayer.hidden_norm.weight"], s.norm_eps)], dim=-1)
+    inner_state = normed(state, w["midlayer.hidden_norm.weight"], s.norm_eps)
+    read = torch.cat([embedded, inner_state], dim=-1)
+    state = inner_state if head.checkpoint.config.get("norm_before_residual") else state
     q, k, v = ((read @ w[f"midlayer.self_attn.{name}_proj.weight"].T).view(len(TOKENS), -1, s.head_size) for name in "qkv")
     q, k = turned(q, s.rope_theta), turned(k, s.rope_theta)
     heads = torch.zeros(len(TOKENS), s.heads, s.head_size)

@@ -137,7 +137,7 @@ def test_a_bias_beside_bias_false_is_refused_and_one_that_is_promised_is_missed(
         ("num_attention_heads", 0),
         ("intermediate_size", "48"),
         ("head_dim", 16),
-        ("norm_before_residual", True),
+        ("norm_before_residual", "yes"),
         ("logit_scale", 0.5),
         ("eagle_viz", []),
         ("eagle_viz", {"temperatures": []}),
@@ -157,6 +157,14 @@ def test_a_field_that_changes_the_head_is_refused_by_name(checkpoint, tiny_targe
         assert named.get(field, field) in str(raised.value), raised.value
     else:
         assert "has shape" in str(raised.value), raised.value
+
+
+def test_a_norm_before_the_residual_is_used_by_eagle_3_and_refused_by_eagle_1(checkpoint, tiny_target):
+    other = changed(checkpoint, {"norm_before_residual": True})
+    if checkpoint.is_eagle3:
+        assert (said(other, tiny_target) - said(checkpoint, tiny_target)).abs().max() > 1e-4
+    else:
+        refused(other, tiny_target, "norm_before_residual")
 
 
 def test_two_bases_of_the_rotation_are_refused(checkpoint, tiny_target):
