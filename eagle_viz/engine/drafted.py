@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from eagle_viz.core.hashing import on_grid
 from eagle_viz.core.landscape import Candidates, Landscape, NotRecordedError
 from eagle_viz.core.tree import ROOT, Path, path_name
+from eagle_viz.engine.exact import exact
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.target import Target
 
@@ -122,22 +122,6 @@ def most_probable(logits: Tensor, count: int) -> Scored:
     probabilities = ((best - largest).double().exp() / total).numpy()
     order = np.lexsort((tokens.numpy(), -probabilities), axis=1)
     return Scored(np.take_along_axis(tokens.numpy(), order, 1), np.take_along_axis(probabilities, order, 1))
-
-
-def exact(probabilities: np.ndarray) -> np.ndarray:
-    """[n, k] probabilities cut to float32 so that no row sums to more than 1, then on the 2^-40 grid, in float64.
-
-    A recording stores the float32 values: reading it gives these numbers again, bit for bit.
-    """
-    probabilities = np.asarray(probabilities, dtype=np.float64)
-    over = np.maximum(probabilities.sum(axis=1, keepdims=True), 1.0)
-    return on_grid(below_float32(probabilities / over))
-
-
-def below_float32(values: np.ndarray) -> np.ndarray:
-    """The largest float32 not above each float64 value."""
-    near = values.astype(np.float32)
-    return np.where(near > values, np.nextafter(near, np.float32(0)), near)
 
 
 def tree_mask(ancestors: list[tuple[int, ...]], filled: int) -> Tensor:

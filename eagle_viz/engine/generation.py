@@ -14,7 +14,8 @@ from eagle_viz.core.policies.base import MAX_DEPTH
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.tree import DraftTree, Node, Path, path_name
 from eagle_viz.core.verification import Verdict, sample, verify_greedy, verify_sampled
-from eagle_viz.engine.drafted import DraftedLandscape, Drafter, TokenTexts, below_float32
+from eagle_viz.engine.drafted import DraftedLandscape, Drafter, TokenTexts
+from eagle_viz.engine.exact import below_float32
 from eagle_viz.engine.sampling import check_sampling, greedy, processed
 from eagle_viz.engine.target import Target, TargetPass
 
