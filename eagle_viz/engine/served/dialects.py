@@ -1,8 +1,8 @@
 """What each engine is asked and how it answers: for every prompt of token ids its most probable next tokens.
 
-Sources: vLLM `entrypoints/openai/completion` (`logprobs`, `return_tokens_as_token_ids`: names "token_id:17"), SGLang
-`srt/managers/io_struct.py` (`GenerateReqInput`, `meta_info.output_top_logprobs`: [log-probability, id, text]), llama.cpp
-`tools/server` (`n_probs`; `completion_probabilities[].top_logprobs`, before sampling).
+Sources: vLLM `entrypoints/openai/serving_completion.py` (`_create_completion_logprobs`: up to k + 1 entries named "token_id:17"),
+SGLang `srt/managers/tokenizer_manager.py` (`detokenize_logprob_tokens`: [log-probability, id, text]) and
+`srt/entrypoints/openai/protocol.py` (`owned_by`); llama.cpp's answers as its server gave them (`completion_probabilities`).
 """
 
 from abc import ABC, abstractmethod
