@@ -70,7 +70,7 @@ def run_calibrate(args: argparse.Namespace) -> int:
 
 def _print_report(report) -> None:
     print(f"{report.drafter}, {report.policy}, budget {report.budget}, {report.contexts} contexts")
-    print(f"tau {1 + report.accepted:.2f} measured, {1 + report.expected:.2f} expected; ECE {report.reliability.ece:.4f}")
+    print(f"tau {report.tau:.2f} measured, {1 + report.expected:.2f} expected; ECE {report.reliability.ece:.4f}")
     for title, groups in (("depth", report.by_depth), ("rank", report.by_rank)):
         print(f"{title:>8}{'nodes':>8}{'confidence':>12}{'target':>9}{'accepted':>10}")
         for group in groups:
@@ -89,9 +89,9 @@ def _print_standings(standings) -> None:
         return
     rows = [
         ("tau", *(one.name for one in standings)),
-        ("measured", *(f"{1 + one.accepted:.2f}" for one in standings)),
+        ("measured", *(f"{one.tau:.2f}" for one in standings)),
         ("expected", *(f"{1 + one.expected:.2f}" for one in standings)),
-        *((kind, *(f"{1 + one.by_kind[kind]:.2f}" for one in standings)) for kind in standings[0].by_kind),
+        *((kind, *(f"{one.by_kind[kind]:.2f}" for one in standings)) for kind in standings[0].by_kind),
     ]
     for first, *rest in rows:
         print(f"{first:<14}" + "".join(f"{cell:>15}" for cell in rest))

@@ -148,12 +148,13 @@ def _generate(target: Target, drafter: Drafter, args: argparse.Namespace, policy
 
 
 def _generation_document(run: Generation, cycles: list, seconds: float, check: LosslessCheck | None) -> dict:
-    """The stable document: tau counts the bonus token, not the prompt's own pass; seconds include it."""
+    """The stable document: tau counts tokens written, the bonus among them, not the prompt's own pass; seconds include it."""
     return {
         "version": VERSION,
         "text": run.text,
         "tokens": run.tokens,
         "tau": run.tau() if cycles else None,
+        "acceptance": run.acceptance(),
         "cycles": [cycle.to_json() for cycle in cycles],
         "seconds": seconds,
         "check": None if check is None else check.to_json(),
@@ -164,6 +165,9 @@ def _print_generation(run: Generation, seconds: float, check: LosslessCheck | No
     print(run.text)
     speed = f"{len(run.tokens)} tokens in {seconds:.1f} s ({len(run.tokens) / seconds:.1f} tokens/s)"
     say(f"{speed}; {run.passes} verify passes, tau {run.tau():.2f} measured, {run.expected_tau():.2f} expected")
+    found = run.acceptance()
+    rates = " ".join(f"{rate:.2f}" for rate in found["by_position"])
+    say(f"{found['accepted']} of {found['drafted']} drafted tokens accepted; by position, given the one before: {rates or '-'}")
     if check is not None:
         apart = f"parts at token {check.first_difference}" + ("" if check.gap is None else f", logit gap {check.gap:.2g}")
         say(f"plain greedy decoding: {'identical' if check.identical else apart}")

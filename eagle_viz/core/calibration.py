@@ -326,9 +326,9 @@ def in_drafter_terms(draft: Draft, landscape: TargetPriced) -> DraftTree:
 class Standing:
     """How one policy fared on the same contexts as all others of a live run.
 
-    ``expected`` and ``accepted`` are its mean drafted tokens accepted a pass, promised and measured, bonus not counted; ``by_kind``
-    the measured mean on the prompts of each kind. ``budget`` drafted nodes asked for, root not counted; ``drafted`` the mean that
-    there were, fewer where the policy scores fewer.
+    ``expected`` and ``accepted`` are its mean drafted tokens accepted a pass, promised and measured, bonus not counted;
+    ``tau`` tokens written per verify pass, bonus counted, cut where answers end; ``by_kind`` tau on the prompts of each kind.
+    ``budget`` drafted nodes asked for, root not counted; ``drafted`` the mean that there were, fewer where the policy scores fewer.
     """
 
     name: str
@@ -337,22 +337,25 @@ class Standing:
     drafted: float
     expected: float
     accepted: float
+    tau: float
     by_kind: Mapping[str, float]
 
 
-def stand(name: str, policy: Policy, budget: int, contexts: Sequence[tuple[str, int, float, int]]) -> Standing:
-    """Average one policy's contexts: (kind of prompt, nodes drafted, expected, accepted) each; raises ``ValueError`` without one.
+def stand(name: str, policy: Policy, budget: int, contexts: Sequence[tuple[str, int, float, int, int]]) -> Standing:
+    """Average one policy's contexts: (kind of prompt, nodes drafted, expected, accepted, written) each.
 
-    >>> stand("chain", Chain(), 4, [("verse", 4, 0.5, 0), ("code", 4, 1.5, 3)]).by_kind
-    {'verse': 0.0, 'code': 3.0}
+    Raises ``ValueError`` without one.
+
+    >>> stand("chain", Chain(), 4, [("verse", 4, 0.5, 0, 1), ("code", 4, 1.5, 3, 4)]).by_kind
+    {'verse': 1.0, 'code': 4.0}
     """
     if not contexts:
         raise ValueError("contexts: none given, at least one cycle is needed")
     kinds, *columns = zip(*contexts, strict=True)
-    drafted, expected, accepted = (float(np.mean(column)) for column in columns)
-    of = {kind: [one[3] for one in contexts if one[0] == kind] for kind in dict.fromkeys(kinds)}
-    means = {kind: float(np.mean(lengths)) for kind, lengths in of.items()}
-    return Standing(name, policy.title, budget, drafted, expected, accepted, means)
+    drafted, expected, accepted, tau = (float(np.mean(column)) for column in columns)
+    of = {kind: [one[4] for one in contexts if one[0] == kind] for kind in dict.fromkeys(kinds)}
+    means = {kind: float(np.mean(counts)) for kind, counts in of.items()}
+    return Standing(name, policy.title, budget, drafted, expected, accepted, tau, means)
 
 
 @dataclass(frozen=True)
@@ -360,7 +363,8 @@ class CalibrationReport:
     """How far one drafter's confidences can be trusted, and what each policy makes of them.
 
     ``policy`` and ``budget`` say whose drafted nodes were observed over ``contexts`` cycles; ``expected`` and ``accepted`` are
-    its mean drafted tokens accepted, promised and measured, bonus not counted. ``ladder`` and ``ablation`` are empty where
+    its mean drafted tokens accepted, promised and measured, bonus not counted, ``tau`` the tokens written per verify pass (bonus
+    counted, cut where the answer ends). ``ladder`` and ``ablation`` are empty where
     contexts were not recorded wide enough for other policies (live runs). ``standings``: all policies of a live run that verified
     several on the same contexts, the leading one first.
     """
@@ -371,6 +375,7 @@ class CalibrationReport:
     contexts: int
     expected: float
     accepted: float
+    tau: float
     reliability: Reliability
     by_depth: tuple[Group, ...]
     by_rank: tuple[Group, ...]
@@ -381,15 +386,18 @@ class CalibrationReport:
     def to_json(self) -> dict:
         """Plain numbers under the fields' own names."""
         groups = ("by_depth", "by_rank", "ladder", "ablation", "standings")
-        plain = {name: getattr(self, name) for name in ("drafter", "policy", "budget", "contexts", "expected", "accepted")}
+        plain = {name: getattr(self, name) for name in ("drafter", "policy", "budget", "contexts", "expected", "accepted", "tau")}
         lists = {name: [dict(vars(entry)) for entry in getattr(self, name)] for name in groups}
         return {**plain, "reliability": self.reliability.to_json(), **lists}
 
 
 def summarise(
-    drafter: str, policy: str, budget: int, outcomes: Sequence[tuple[Landscape, DraftTree, Verdict]]
+    drafter: str, policy: str, budget: int, outcomes: Sequence[tuple[Landscape, DraftTree, Verdict]], written: Sequence[int]
 ) -> CalibrationReport:
-    """A report on cycles that were verified: (landscape, tree, verdict) each; raises ``ValueError`` where there are none."""
+    """A report on cycles that were verified: (landscape, tree, verdict) each, with the tokens each pass wrote.
+
+    Raises ``ValueError`` where there are none.
+    """
     seen = Observations.join(observe(*outcome) for outcome in outcomes)
     return CalibrationReport(
         drafter=drafter,
@@ -398,6 +406,7 @@ def summarise(
         contexts=len(outcomes),
         expected=float(np.mean([tree.expected_accepted for _, tree, _ in outcomes])),
         accepted=float(np.mean([verdict.accept_length for _, _, verdict in outcomes])),
+        tau=float(np.mean(written)),
         reliability=reliability(seen),
         by_depth=by_depth(seen),
         by_rank=by_rank(seen),
@@ -415,12 +424,13 @@ def calibrate_recorded(recordings: Sequence[Recording], budget: int = 59, max_de
         raise ValueError(f"recordings: drafters {drafters} given, allowed is exactly one")
     cycles = [cycle for one in recordings for cycle in one.cycles]
     policy = Eagle2(max_depth=max_depth)
-    outcomes = []
+    outcomes, counts = [], []
     for cycle in cycles:
         tree = draft_up_to(policy, cycle.landscape, budget)[0].tree
         outcomes.append((cycle.landscape, tree, cycle.verdict(tree)))
+        counts.append(cycle.written(outcomes[-1][-1].accept_length))
     return replace(
-        summarise(drafters[0], policy.name, budget, outcomes),
+        summarise(drafters[0], policy.name, budget, outcomes, counts),
         ladder=climb(cycles, ladder_policies(max_depth), budget, oracle=max_depth),
         ablation=climb(cycles, ablation_policies(), budget),
     )

@@ -59,7 +59,8 @@ class RecordedCycle:
 
     ``position`` index of the root in ``Recording.tokens``. ``continuation`` the target's greedy tokens after the root, as far
     as they were recorded (empty after the end of the text). ``verdicts`` what the compared policies got live, the leader's first.
-    ``seconds`` of the live cycle: ``draft``, ``verify``, ``rest``.
+    ``seconds`` of the live cycle: ``draft``, ``verify``, ``rest``. ``room`` answer tokens behind the root, None where nothing
+    cuts a pass: more than these no pass can write.
     """
 
     position: int
@@ -67,6 +68,14 @@ class RecordedCycle:
     continuation: tuple[int, ...]
     verdicts: tuple[LiveVerdict, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
+    room: int | None = None
+
+    def written(self, accept_length: int) -> int:
+        """Tokens that a pass with so many accepted ones writes: the bonus counted, cut where the answer ends.
+
+        Law: the ``written`` of ``verification`` with the end token and the limit that ended the answer.
+        """
+        return accept_length + 1 if self.room is None else min(accept_length + 1, self.room)
 
     def verdict(self, tree: DraftTree) -> Verdict:
         """What the target's greedy continuation makes of any tree over this landscape.
@@ -121,12 +130,12 @@ class Recording:
 
     @property
     def tau(self) -> dict[str, float]:
-        """Tokens a pass each compared policy got live on these contexts: mean accept_length + 1, by ``"policy budget"``."""
+        """Tokens written per verify pass by each compared policy live on these contexts, bonus counted, by ``"policy budget"``."""
         lengths: dict[str, list[int]] = {}
         for cycle in self.cycles:
             for verdict in cycle.verdicts:
-                lengths.setdefault(f"{verdict.policy} {verdict.budget}", []).append(verdict.accept_length)
-        return {name: 1 + sum(found) / len(found) for name, found in lengths.items()}
+                lengths.setdefault(f"{verdict.policy} {verdict.budget}", []).append(cycle.written(verdict.accept_length))
+        return {name: sum(found) / len(found) for name, found in lengths.items()}
 
 
 def follow(tree: DraftTree, continuation: Sequence[int]) -> Verdict:
@@ -320,7 +329,7 @@ def _decode(arrays: Mapping[str, np.ndarray]) -> Recording:
     for entry, start in zip(header["cycles"], starts.tolist(), strict=False):
         part = {name: table[start : start + entry["nodes"]] for name, table in tables.items()}
         landscape = RecordedLandscape(_LazyCandidates(part), tokens[entry["position"]], texts, average)
-        cycles.append(_cycle(entry, landscape, tokens))
+        cycles.append(_cycle(entry, landscape, tokens, int(header["prompt_length"]) + int(header["answer_length"])))
     return Recording(
         **{name: str(header[name]) for name in ("name", "title", "kind", "prompt", "target", "drafter")},
         tokens=tokens,
@@ -347,12 +356,13 @@ def _said(header: Mapping, tokens: Sequence[int]) -> dict[int, str]:
     return {token: str(piece) for token, piece in answer if piece}
 
 
-def _cycle(entry: Mapping, landscape: RecordedLandscape, tokens: Sequence[int]) -> RecordedCycle:
+def _cycle(entry: Mapping, landscape: RecordedLandscape, tokens: Sequence[int], end: int) -> RecordedCycle:
+    """One cycle; ``end`` is the index behind the answer."""
     position = int(entry["position"])
     verdicts = tuple(LiveVerdict(str(p), int(b), tuple(map(int, path)), int(bonus)) for p, b, path, bonus in entry["verdicts"])
     seconds = {str(name): float(value) for name, value in entry["seconds"].items()}
     following = tuple(tokens[position + 1 : position + 1 + int(entry["continuation"])])
-    return RecordedCycle(position, landscape, following, verdicts, seconds)
+    return RecordedCycle(position, landscape, following, verdicts, seconds, room=end - 1 - position)
 
 
 def _tables(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -17,6 +17,7 @@ class Pass:
     """One replayed verify pass: ``budget`` nodes drafted (root not counted), levels, nodes on the widest level.
 
     ``expected`` accepted tokens by the drafter's confidences, ``accepted`` by the target's text; bonus not counted in either.
+    ``written`` tokens that the pass adds to the answer: the bonus counted, cut at the end token and the limit.
     """
 
     budget: int
@@ -24,6 +25,7 @@ class Pass:
     width: int
     expected: float
     accepted: int
+    written: int
 
 
 def kept_at(draft: Draft, budget: int) -> DraftTree:
@@ -38,21 +40,23 @@ def replay(cycle: RecordedCycle, tree: DraftTree) -> Pass:
     """What this tree would have got in a recorded cycle."""
     levels = np.bincount(tree.depths)[1:]
     width = int(levels.max()) if len(levels) else 0
-    return Pass(tree.budget, tree.depth, width, tree.expected_accepted, cycle.verdict(tree).accept_length)
+    accepted = cycle.verdict(tree).accept_length
+    return Pass(tree.budget, tree.depth, width, tree.expected_accepted, accepted, cycle.written(accepted))
 
 
-def accepted_curve(cycle: RecordedCycle, draft: Draft) -> np.ndarray:
-    """[budget + 1] int: drafted tokens accepted at budgets 0 .. ``draft.budget`` of a nested policy, bonus not counted.
+def written_curve(cycle: RecordedCycle, draft: Draft) -> np.ndarray:
+    """[budget + 1] int: tokens that a pass writes at budgets 0 .. ``draft.budget`` of a nested policy, bonus counted.
 
-    Law: entry b is ``replay(cycle, kept_at(draft, b)).accepted``.
+    Law: entry b is ``replay(cycle, kept_at(draft, b)).written``.
     """
     step = {path: number for number, path in enumerate(draft.order, start=1)}
     bought = [step[draft.tree.paths[node]] for node in cycle.verdict(draft.tree).accepted]
-    return np.searchsorted(bought, np.arange(draft.budget + 1), side="right")
+    accepted = np.searchsorted(bought, np.arange(draft.budget + 1), side="right")
+    return accepted + 1 if cycle.room is None else np.minimum(accepted + 1, cycle.room)
 
 
 def tau(passes: Sequence[Pass]) -> tuple[float, float]:
-    """Tokens a pass, expected and measured: 1 (bonus) + mean expected, 1 + mean accepted; raises ``ValueError`` without a pass."""
+    """Tokens a pass, expected and measured: 1 (bonus) + mean expected, mean written; raises ``ValueError`` without a pass."""
     if not passes:
         raise ValueError("passes: none given, at least one is needed")
-    return 1 + float(np.mean([one.expected for one in passes])), 1 + float(np.mean([one.accepted for one in passes]))
+    return 1 + float(np.mean([one.expected for one in passes])), float(np.mean([one.written for one in passes]))

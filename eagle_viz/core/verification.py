@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -21,6 +22,30 @@ class Verdict:
     def accept_length(self) -> int:
         """Drafted tokens accepted in this pass, bonus not counted."""
         return len(self.accepted)
+
+
+def written(tokens: Sequence[int], end_tokens: Container[int], room: int) -> int:
+    """How many of a pass's tokens (accepted ones and the bonus) enter the answer: up to its end token, at most ``room``.
+
+    Law: the mean of it over passes is tau, tokens written per verify pass, bonus counted.
+
+    >>> written([5, 2, 7], end_tokens={2}, room=10), written([5, 6, 7], end_tokens={2}, room=1)
+    (2, 1)
+    """
+    end = next((place for place, token in enumerate(tokens, start=1) if token in end_tokens), len(tokens))
+    return min(end, room)
+
+
+def conditional_acceptance(accept_lengths: Sequence[int]) -> tuple[float, ...]:
+    """Share of passes accepted at positions 1, 2, ... among those accepted up to the one before, as far as any pass got.
+
+    ``accept_lengths`` count drafted tokens that were accepted, also those behind an end token.
+
+    >>> conditional_acceptance([0, 1, 2, 2])
+    (0.75, 0.6666666666666666)
+    """
+    reached = [sum(length >= place for length in accept_lengths) for place in range(max(accept_lengths, default=0) + 1)]
+    return tuple(now / before for before, now in pairwise(reached))
 
 
 def verify_greedy(tree: DraftTree, target_argmax: Sequence[int]) -> Verdict:

@@ -48,8 +48,8 @@ class Sample:
 
     `first_difference` where the answer parts from plain decoding in the first dtype (float32), None where it never does; `gap` the
     difference of this target's two largest logits there. `passes` the target's passes after the prompt's own, `produced` the
-    tokens they made, each pass counted whole (`produced / passes` is tau). `expected` sum of 1 + expected_accepted over the
-    passes, 0 where nothing is expected. `draft`, `verify`, `rest` split the cycles' seconds.
+    tokens they wrote, cut at the end token and the limit (`produced / passes` is tau). `expected` sum of 1 + expected_accepted
+    over the passes, 0 where nothing is expected. `draft`, `verify`, `rest` split the cycles' seconds.
     """
 
     name: str
@@ -216,9 +216,9 @@ class Decoders:
         run = Generation(self.target, self.drafter, ids, {method.name: (method.policy, method.budget)}, settings)
         for _ in run:
             pass
-        lengths, expected = run.accept_lengths[method.name], run.expected[method.name]
+        expected = run.expected[method.name]
         parts = {part: run.seconds[part] for part in ("draft", "verify", "rest")}
-        made = {"produced": sum(lengths) + run.passes, "expected": sum(expected) + run.passes}
+        made = {"produced": len(run.tokens) - 1, "expected": sum(expected) + run.passes}
         return run.tokens, {"passes": run.passes, **made, **parts}
 
     def _prompt_lookup(self, ids: list[int], settings: Settings) -> tuple[list[int], dict]:
@@ -285,14 +285,15 @@ def calibrate_live(
     policy = policy or Eagle2()
     leader = f"{policy.name}:{budget}"
     contest = {leader: (policy, budget)} | dict(others or {})
-    outcomes, contexts = [], {name: [] for name in contest}
+    outcomes, counts, contexts = [], [], {name: [] for name in contest}
     for prompt in prompts:
         for cycle in Generation(target, drafter, target.encode_chat(prompt.text), contest, Settings(max_new_tokens)):
             outcomes.append((cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]))
+            counts.append(cycle.written[leader])
             for name in contest:
-                tree, verdict = cycle.drafts[name].tree, cycle.verdicts[name]
-                contexts[name].append((prompt.kind, tree.budget, tree.expected_accepted, verdict.accept_length))
+                tree, lengths = cycle.drafts[name].tree, (cycle.verdicts[name].accept_length, cycle.written[name])
+                contexts[name].append((prompt.kind, tree.budget, tree.expected_accepted, *lengths))
         report(prompt.name, len(outcomes))
-    found = summarise(drafter.name, policy.name, budget, outcomes)
+    found = summarise(drafter.name, policy.name, budget, outcomes, counts)
     standings = [stand(name, *entry, contexts[name]) for name, entry in contest.items()]
     return replace(found, standings=tuple(standings) if others else ())

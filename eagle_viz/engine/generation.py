@@ -13,7 +13,7 @@ from eagle_viz.core.policies import Draft, Policy
 from eagle_viz.core.policies.base import MAX_DEPTH
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.tree import DraftTree, Node, Path, path_name
-from eagle_viz.core.verification import Verdict, sample, verify_greedy, verify_sampled
+from eagle_viz.core.verification import Verdict, conditional_acceptance, sample, verify_greedy, verify_sampled, written
 from eagle_viz.engine.drafted import DraftedLandscape, Drafter, TokenTexts
 from eagle_viz.engine.exact import below_float32
 from eagle_viz.engine.sampling import check_sampling, greedy, processed
@@ -35,7 +35,8 @@ class Cycle:
     `position` index of the root in the text (prompt included). `landscape` everything drafted in this cycle, with the
     target's own probabilities (temperature 1) below every verified node if they were asked for. `tokens` what the
     leader added to the text: its accepted tokens and the bonus, cut at the end token or at the limit. `seconds` of
-    `draft` (all compared policies), `verify` (the target's pass) and `rest`.
+    `draft` (all compared policies), `verify` (the target's pass) and `rest`. `written` how many tokens each policy's pass
+    would have added, cut the same way.
     """
 
     position: int
@@ -44,6 +45,7 @@ class Cycle:
     verdicts: Mapping[str, Verdict]
     tokens: tuple[int, ...]
     seconds: Mapping[str, float]
+    written: Mapping[str, int]
 
     @property
     def leader(self) -> str:
@@ -64,6 +66,7 @@ class Cycle:
                 "depth": draft.tree.depth,
                 "expected_accepted": draft.tree.expected_accepted,
                 "accept_length": self.verdicts[name].accept_length,
+                "written": self.written[name],
                 "accepted": path_name(self.accepted_path(name)),
                 "bonus": self.verdicts[name].bonus,
             }
@@ -172,6 +175,8 @@ class Generation:
         self.target, self.drafter, self.prompt, self.contest, self.settings = target, drafter, list(prompt), contest, settings
         self.tokens: list[int] = []
         self.accept_lengths: dict[str, list[int]] = {name: [] for name in contest}
+        self.written: dict[str, list[int]] = {name: [] for name in contest}
+        self.drafted: dict[str, int] = dict.fromkeys(contest, 0)
         self.expected: dict[str, list[float]] = {name: [] for name in contest}
         self.seconds = {"prefill": 0.0, "draft": 0.0, "verify": 0.0, "rest": 0.0}
         self._draws = [np.random.default_rng([settings.seed, place]).random for place in range(len(contest))]
@@ -195,11 +200,22 @@ class Generation:
         return len(next(iter(self.accept_lengths.values())))
 
     def tau(self, name: str | None = None) -> float:
-        """Tokens a verify pass of one policy (default: the leader), bonus included, every pass counted whole; NaN before the
-        first.
+        """Tokens written per verify pass of one policy (default: the leader): bonus counted, cut at the end token and the limit;
+        NaN before the first.
+
+        Law: of the leader it is (answer tokens - 1) / passes, because the prompt's own pass writes the first token.
         """
-        lengths = self.accept_lengths[name or next(iter(self.contest))]
-        return 1 + sum(lengths) / len(lengths) if lengths else float("nan")
+        counts = self.written[name or next(iter(self.contest))]
+        return sum(counts) / len(counts) if counts else float("nan")
+
+    def acceptance(self, name: str | None = None) -> dict[str, object]:
+        """What became of one policy's drafted tokens: `by_position` conditional acceptance, `accepted` and `drafted` in all.
+
+        Accepted tokens behind the end token or the limit count here, in tau they do not.
+        """
+        name = name or next(iter(self.contest))
+        lengths = self.accept_lengths[name]
+        return {"by_position": conditional_acceptance(lengths), "accepted": sum(lengths), "drafted": self.drafted[name]}
 
     def expected_tau(self, name: str | None = None) -> float:
         """What the drafter's confidences promised: 1 + mean `expected_accepted` over the same passes."""
@@ -234,12 +250,13 @@ class Generation:
         out = reader.verify(tree)
         answered = perf_counter()
         verdicts = self._verdicts(tree, drafts, out.logits)
+        counts = self._written(drafts, verdicts)
         tokens = self._commit(reader, tree, drafts, verdicts, out.read)
         known = self._known(landscape, tree, out.logits)
         seconds = {"draft": drafted - start, "verify": answered - asked}
         seconds["rest"] = perf_counter() - start - sum(seconds.values())
-        self._count(drafts, verdicts, seconds)
-        return Cycle(position, known, drafts, verdicts, tuple(tokens), seconds)
+        self._count(drafts, verdicts, counts, seconds)
+        return Cycle(position, known, drafts, verdicts, tuple(tokens), seconds, counts)
 
     def _verdicts(self, tree: DraftTree, drafts: Mapping[str, Draft], logits: Tensor) -> dict[str, Verdict]:
         rows = {name: [tree.index[path] for path in draft.tree.paths] for name, draft in drafts.items()}
@@ -251,6 +268,15 @@ class Generation:
             name: verify_sampled(draft.tree, lambda node, way=rows[name]: ask(way[node]), draw)
             for (name, draft), draw in zip(drafts.items(), self._draws, strict=True)
         }
+
+    def _written(self, drafts: Mapping[str, Draft], verdicts: Mapping[str, Verdict]) -> dict[str, int]:
+        """Tokens that each policy's pass adds to the answer as it stands before this cycle."""
+        room = self.settings.max_new_tokens - len(self.tokens)
+        said = {
+            name: [*(int(draft.tree.tokens[node]) for node in verdicts[name].accepted), verdicts[name].bonus]
+            for name, draft in drafts.items()
+        }
+        return {name: written(tokens, self.target.end_tokens, room) for name, tokens in said.items()}
 
     def _commit(self, reader: Reader, tree: DraftTree, drafts, verdicts, features: Tensor) -> list[int]:
         leader = next(iter(drafts))
@@ -276,9 +302,11 @@ class Generation:
             candidates |= with_target(candidates, tree, logits)
         return RecordedLandscape(candidates, landscape.root_token, self._texts)
 
-    def _count(self, drafts: Mapping[str, Draft], verdicts: Mapping[str, Verdict], seconds: Mapping[str, float]) -> None:
+    def _count(self, drafts: Mapping[str, Draft], verdicts, counts: Mapping[str, int], seconds: Mapping[str, float]) -> None:
         for name, verdict in verdicts.items():
             self.accept_lengths[name].append(verdict.accept_length)
+            self.written[name].append(counts[name])
+            self.drafted[name] += drafts[name].tree.budget
             self.expected[name].append(drafts[name].tree.expected_accepted)
         for name, value in seconds.items():
             self.seconds[name] += value

@@ -111,7 +111,7 @@ def record_run(
     Raises ValueError where there is no cycle.
     """
     target, drafter = run.target, run.drafter
-    tokens = [*run.prompt, *run.tokens, *_tail(target, run)]
+    tokens, end = [*run.prompt, *run.tokens, *_tail(target, run)], len(run.prompt) + len(run.tokens)
     if not cycles:
         raise ValueError(f"prompt: the answer to {prompt.name!r} is over before its first cycle, so there is nothing to record")
     roots = [cycle.position for cycle in cycles]
@@ -133,7 +133,7 @@ def record_run(
         answer_length=len(run.tokens),
         pieces=pieces(target, run.tokens),
         texts=texts,
-        cycles=tuple(_recorded(cycle, land, tokens) for cycle, land in zip(cycles, landscapes, strict=True)),
+        cycles=tuple(_recorded(cycle, land, tokens, end) for cycle, land in zip(cycles, landscapes, strict=True)),
         made=_made(target, run.contest, holds),
     )
 
@@ -145,12 +145,14 @@ def evenly(cycles: Sequence[Cycle], count: int | None) -> list[Cycle]:
     return [cycles[round(i * (len(cycles) - 1) / max(1, count - 1))] for i in range(count)]
 
 
-def _recorded(cycle: Cycle, landscape: RecordedLandscape, tokens: Sequence[int]) -> RecordedCycle:
+def _recorded(cycle: Cycle, landscape: RecordedLandscape, tokens: Sequence[int], end: int) -> RecordedCycle:
+    """One cycle as it is kept; `end` is the index behind the answer."""
     verdicts = tuple(
         LiveVerdict(name, draft.budget, cycle.accepted_path(name), cycle.verdicts[name].bonus)
         for name, draft in cycle.drafts.items()
     )
-    return RecordedCycle(cycle.position, landscape, tuple(tokens[cycle.position + 1 :]), verdicts, dict(cycle.seconds))
+    following = tuple(tokens[cycle.position + 1 :])
+    return RecordedCycle(cycle.position, landscape, following, verdicts, dict(cycle.seconds), room=end - 1 - cycle.position)
 
 
 def _made(target: Target, contest: Contest, holds: Mapping[str, object]) -> dict:

@@ -8,7 +8,7 @@ import streamlit as st
 from ..core import calibration
 from ..core.policies import Draft
 from ..core.readout import cumulative, draft_up_to
-from ..core.replay import Pass, accepted_curve, kept_at, replay
+from ..core.replay import Pass, kept_at, replay, written_curve
 from .library import read_recording
 from .settings import RECORDED_CHAIN, USUAL_BUDGET
 from .world import PolicyKey
@@ -53,14 +53,14 @@ def forget_recordings() -> None:
 
 @st.cache_resource(max_entries=64, show_spinner=False)
 def tokens_at_every_budget(names: tuple[str, ...], key: PolicyKey, expected: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Mean accepted (or ``expected``) tokens, bonus not counted, and draft passes at budgets 0, 1, ...; nested policies only."""
+    """Mean tokens written (or ``expected``) beyond the first of a pass, and draft passes at budgets 0, 1, ...; nested only."""
     if not key.policy().nested:
         raise ValueError(f"policy: {key.title} given, allowed is one whose trees grow with the budget")
     most = USUAL_BUDGET
     curves, passes = [], []
     for name in names:
         for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, _recorded(key)), strict=True):
-            curve = cumulative(draft) if expected else accepted_curve(cycle, draft)
+            curve = cumulative(draft) if expected else written_curve(cycle, draft) - 1
             curves.append(_as_far_as(curve, most))
             made = draft.policy.passes_at(draft)
             passes.append(np.pad(made, (0, most + 1 - len(made)), constant_values=draft.passes))  # looking for more costs them too

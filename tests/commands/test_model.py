@@ -23,11 +23,12 @@ def test_generate_json_adds_up_and_equals_plain_decoding(capsys, folder):
     options = f"--target {folder} --drafter oracle --budget 6 --max-new-tokens 12 --check --json"
     assert main(["generate", "--prompt", "a b c", *options.split()]) == 0
     said = json.loads(capsys.readouterr().out)
-    assert set(said) == {"version", "text", "tokens", "tau", "cycles", "seconds", "check"}
+    assert set(said) == {"version", "text", "tokens", "tau", "acceptance", "cycles", "seconds", "check"}
     assert said["check"] == {"identical": True, "first_difference": None, "gap": None}
     assert sum(len(cycle["tokens"]) for cycle in said["cycles"]) == len(said["tokens"]) - 1
+    assert said["tau"] == (len(said["tokens"]) - 1) / len(said["cycles"])
     lengths = [cycle["policies"]["eagle2"]["accept_length"] for cycle in said["cycles"]]
-    assert said["tau"] == pytest.approx(1 + sum(lengths) / len(lengths))
+    assert said["acceptance"]["accepted"] == sum(lengths) <= said["acceptance"]["drafted"]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Replayed passes against hand-made cycles."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from eagle_viz import POLICIES, RankLandscape, RecordedLandscape, SyntheticLandscape
 from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import RecordedCycle
-from eagle_viz.core.replay import Pass, accepted_curve, kept_at, replay, tau
+from eagle_viz.core.replay import Pass, kept_at, replay, tau, written_curve
 
 HALVES = Candidates(np.array([5, 6]), np.array([0.5, 0.25]))
 LAND = RecordedLandscape({(): HALVES, (0,): HALVES, (1,): HALVES, (0, 0): HALVES})
@@ -20,8 +22,8 @@ def test_a_pass_counts_levels_width_and_the_tokens_the_target_takes():
     cycle = RecordedCycle(0, LAND, continuation=(5, 6, 9))
     best = POLICIES["best_first"](max_depth=2)(LAND, 4).tree
     assert best.paths[1:] == ((0,), (1,), (0, 0), (0, 1))
-    assert replay(cycle, best) == Pass(budget=4, depth=2, width=2, expected=0.5 + 0.25 + 0.25 + 0.125, accepted=2)
-    assert replay(cycle, tree("chain", 2)) == Pass(budget=2, depth=2, width=1, expected=0.75, accepted=1)
+    assert replay(cycle, best) == Pass(budget=4, depth=2, width=2, expected=0.5 + 0.25 + 0.25 + 0.125, accepted=2, written=3)
+    assert replay(cycle, tree("chain", 2)) == Pass(budget=2, depth=2, width=1, expected=0.75, accepted=1, written=2)
 
 
 @pytest.mark.parametrize("policy", ["chain", "eagle1", "eagle2", "best_first"])
@@ -35,13 +37,14 @@ def test_the_first_nodes_of_a_nested_policy_are_its_smaller_tree(policy):
 def test_the_curve_is_the_replay_at_every_budget():
     cycle = RecordedCycle(0, LAND, continuation=(5, 6, 9))
     draft = POLICIES["best_first"](max_depth=2)(LAND, 6)
-    curve = accepted_curve(cycle, draft)
-    assert curve.tolist() == [replay(cycle, kept_at(draft, budget)).accepted for budget in range(7)]
-    assert curve[0] == 0 and curve[-1] == 2
+    curve = written_curve(cycle, draft)
+    assert curve.tolist() == [replay(cycle, kept_at(draft, budget)).written for budget in range(7)]
+    assert curve[0] == 1 and curve[-1] == 3
+    assert written_curve(replace(cycle, room=2), draft).tolist() == np.minimum(curve, 2).tolist()
 
 
 def test_tau_counts_the_bonus():
-    assert tau([Pass(4, 2, 2, 1.5, 3), Pass(4, 2, 2, 0.5, 0)]) == (2.0, 2.5)
+    assert tau([Pass(4, 2, 2, 1.5, 3, 4), Pass(4, 2, 2, 0.5, 0, 1)]) == (2.0, 2.5)
     with pytest.raises(ValueError, match="passes: none given"):
         tau([])
 

@@ -81,8 +81,8 @@ def test_the_targets_probabilities_stand_beside_verified_candidates(tiny_target,
 def test_counts_and_times_add_up(tiny_target):
     run = Generation(tiny_target, drafter("head", tiny_target), PROMPT, BOTH, Settings(20))
     cycles = list(run)
-    lengths = [cycle.verdicts["eagle1"].accept_length for cycle in cycles]
-    assert run.tau("eagle1") == 1 + np.mean(lengths) and run.passes == len(cycles)
+    assert run.tau("eagle1") == np.mean([cycle.written["eagle1"] for cycle in cycles]) and run.tau() == 19 / run.passes
+    assert run.passes == len(cycles)
     assert run.expected_tau() == pytest.approx(1 + np.mean([c.drafts["eagle2"].tree.expected_accepted for c in cycles]))
     for part in ("draft", "verify", "rest"):
         assert run.seconds[part] == pytest.approx(sum(cycle.seconds[part] for cycle in cycles))
@@ -91,12 +91,12 @@ def test_counts_and_times_add_up(tiny_target):
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7])
-def test_the_limit_is_exact_and_a_pass_is_counted_whole(limit, tiny_target):
+def test_the_limit_is_exact_and_cuts_tau(limit, tiny_target):
     run = Generation(tiny_target, OracleDrafter(tiny_target), PROMPT, {"chain": (POLICIES["chain"](), 4)}, Settings(limit))
     cycles = list(run)
     assert len(run.tokens) == limit and run.done
     assert run.passes == len(cycles) == -(-(limit - 1) // 5)
-    assert np.isnan(run.tau()) if limit == 1 else run.tau() == 5
+    assert np.isnan(run.tau()) if limit == 1 else run.tau() == (limit - 1) / run.passes
 
 
 def test_nothing_follows_the_end_token(tiny_target):
@@ -108,6 +108,7 @@ def test_nothing_follows_the_end_token(tiny_target):
         run = Generation(tiny_target, OracleDrafter(tiny_target), PROMPT, {"chain": (POLICIES["chain"](), 4)}, Settings(12))
         list(run)
         assert run.tokens == wanted[: wanted.index(end) + 1]
+        assert run.tau() == (len(run.tokens) - 1) / run.passes
     finally:
         tiny_target.config.eos_token_id = ends
 

@@ -41,7 +41,7 @@ def test_a_cycle_is_its_accepted_drafts_its_bonus_and_what_nobody_recorded(recor
 
 
 def test_the_components_tokens_spell_the_answer(recording):
-    passes = [Pass(3, 2, 2, 1.0, 1), Pass(3, 1, 3, 0.5, 0)]
+    passes = [Pass(3, 2, 2, 1.0, 1, 2), Pass(3, 1, 3, 0.5, 0, 1)]
     data = reader_data(recording, passes, passes, 1)
     spelled = data["before"] + "".join(token["text"] for cycle in data["cycles"] for token in cycle["tokens"])
     assert spelled == recording.answer and data["selected"] == 1
