@@ -44,14 +44,22 @@ def replay(cycle: RecordedCycle, tree: DraftTree) -> Pass:
     return Pass(tree.budget, tree.depth, width, tree.expected_accepted, accepted, cycle.written(accepted))
 
 
+def accepted_curve(cycle: RecordedCycle, draft: Draft) -> np.ndarray:
+    """[budget + 1] int: drafted tokens accepted at budgets 0 .. ``draft.budget`` of a nested policy, bonus not counted.
+
+    Law: entry b is ``replay(cycle, kept_at(draft, b)).accepted``.
+    """
+    step = {path: number for number, path in enumerate(draft.order, start=1)}
+    bought = [step[draft.tree.paths[node]] for node in cycle.verdict(draft.tree).accepted]
+    return np.searchsorted(bought, np.arange(draft.budget + 1), side="right")
+
+
 def written_curve(cycle: RecordedCycle, draft: Draft) -> np.ndarray:
     """[budget + 1] int: tokens that a pass writes at budgets 0 .. ``draft.budget`` of a nested policy, bonus counted.
 
     Law: entry b is ``replay(cycle, kept_at(draft, b)).written``.
     """
-    step = {path: number for number, path in enumerate(draft.order, start=1)}
-    bought = [step[draft.tree.paths[node]] for node in cycle.verdict(draft.tree).accepted]
-    accepted = np.searchsorted(bought, np.arange(draft.budget + 1), side="right")
+    accepted = accepted_curve(cycle, draft)
     return accepted + 1 if cycle.room is None else np.minimum(accepted + 1, cycle.room)
 
 

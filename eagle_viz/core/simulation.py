@@ -132,7 +132,7 @@ def _expanded(landscape: Landscape, top_k: int) -> tuple[Layers, list[int]]:
     """All layers, and how many rows (root not counted) were scored after 0, 1, ... passes."""
     layers = Layers(landscape, top_k)
     Eagle2(top_k=top_k, max_depth=MAX_DEPTH).expand(layers)
-    parents = layers.columns[1][1:]
+    parents = layers.pool().parents[1:]
     ends = [0]
     while ends[-1] < len(parents):
         ends.append(int(np.searchsorted(parents, ends[-1], side="right")))  # a level's parents are rows up to the last end
@@ -141,7 +141,8 @@ def _expanded(landscape: Landscape, top_k: int) -> tuple[Layers, list[int]]:
 
 def _places(layers: Layers, continuation: Sequence[int], ends: Sequence[int]) -> list[list[int]]:
     """For each number of passes: the 1-based place, in order of value, of each scored row along the text, root side first."""
-    tokens, parents, _, _ = layers.columns
+    pool = layers.pool()
+    tokens, parents = pool.tokens, pool.parents
     values = layers.scored()
     way, row = [], 0
     for token in continuation:

@@ -41,7 +41,11 @@ def crowded():
 
 
 def number(page, name):
-    return float(re.search(r"[-+−]?[\d.]+", page.get_by_test_id(name).inner_text()).group().replace("−", "-"))
+    """The number an element shows: of a card with a title, what stands below it."""
+    element = page.get_by_test_id(name)
+    below = element.locator("p")
+    text = below.first.inner_text() if below.count() else element.inner_text()
+    return float(re.search(r"[-+−]?[\d.]+", text).group().replace("−", "-"))
 
 
 def readouts(page):

@@ -271,7 +271,7 @@ def test_verify_lights_an_accepted_path_and_its_mean_nears_the_expected_number(d
     part(page, "stage-mode-verify").click()
     seen = drag_to(page, "stage-step", 1000)
     assert seen["phase"] == "Verify · roll 1000 of 1000" and len(seen["dynamic"]) == 25
-    means = [float(number) for number in re.search(r"Mean so far ([\d.]+) against ([\d.]+)", seen["sentence"]).groups()]
+    means = [float(number) for number in re.search(r"mean so far ([\d.]+) against ([\d.]+)", seen["sentence"]).groups()]
     assert all(abs(mean - expected) < 0.25 for mean, expected in zip(means, seen["expected"], strict=True))
     lit = "return [...root.querySelectorAll('[data-tree=dynamic].accepted')].map((e) => e.dataset.path)"
     for roll in range(1, 8):

@@ -45,7 +45,7 @@ def test_the_components_tokens_spell_the_answer(recording):
     data = reader_data(recording, passes, passes, 1)
     spelled = data["before"] + "".join(token["text"] for cycle in data["cycles"] for token in cycle["tokens"])
     assert spelled == recording.answer and data["selected"] == 1
-    assert data["cycles"][0]["dynamic"] == {"budget": 3, "depth": 2, "width": 2, "expected": 1.0, "accepted": 1}
+    assert data["cycles"][0]["dynamic"] == {"budget": 3, "depth": 2, "width": 2, "expected": 1.0, "accepted": 1, "written": 2}
     assert not any(cycle["harvest"] for cycle in data["cycles"])
 
 
