@@ -78,13 +78,27 @@ def parse_times(title: str, text: str) -> PassCost:
     return PassCost(title, tuple(times), tuple(times.values()), named.get("draft", 0.0), named.get("plain"))
 
 
-def speedup(cost: PassCost, accepted: np.ndarray, budgets: Sequence[int], passes: Sequence[int]) -> np.ndarray:
-    """[m] tokens a second, (1 + accepted) / (t(N + 1) + passes * c), against plain decoding (reference section 6).
+def check_rising(cost: PassCost) -> None:
+    """Raise ``ValueError`` where a larger pass is said to take under 90 % of a smaller one's time: more than noise of measuring."""
+    for size, ms, most in zip(cost.sizes, cost.verify_ms, np.maximum.accumulate(cost.verify_ms).tolist(), strict=True):
+        if ms < 0.9 * most:
+            raise ValueError(
+                f"times: {size}:{ms:g} given after {most:g} ms for fewer positions, allowed are times that do not fall"
+            )
 
-    ``accepted`` [m] drafted tokens a pass (bonus not counted) at each of ``budgets`` N, ``passes`` draft passes of each tree.
+
+def speedup(
+    cost: PassCost, accepted: np.ndarray | Sequence[float], budgets: Sequence[int], passes: Sequence[float], batch: int = 1
+) -> np.ndarray:
+    """[m] tokens a second against plain decoding at the same batch: (1 + accepted) t(B) / (t(B (N + 1)) + passes * c).
+
+    ``accepted`` [m] drafted tokens a pass (bonus not counted) at each of ``budgets`` N, ``passes`` draft passes of each tree,
+    ``batch`` B requests in one pass (reference section 6 with B = 1); c is the same at every batch. ``cost.plain_ms`` counts at
+    batch 1 alone, where it was measured.
     """
-    time = cost.verify(np.asarray(budgets) + 1) + np.asarray(passes) * cost.draft_ms
-    return (1 + np.asarray(accepted)) * (cost.plain_ms or float(cost.verify(1))) / time
+    plain = cost.plain_ms if batch == 1 and cost.plain_ms else float(cost.verify(batch))
+    time = cost.verify(batch * (np.asarray(budgets) + 1)) + np.asarray(passes) * cost.draft_ms
+    return (1 + np.asarray(accepted)) * plain / time
 
 
 _SIZES = (1, 2, 4, 8, 16, 26, 40, 60, 128)

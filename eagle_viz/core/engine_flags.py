@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 from .policies.base import MAX_BUDGET, check_whole
 
+ENGINES = ("EAGLE", "SGLang", "vLLM", "TensorRT-LLM")
+"""The engines by name."""
+
 
 @dataclass(frozen=True)
 class EngineFlags:
