@@ -43,6 +43,7 @@ def crowded():
 def number(page, name):
     """The number an element shows: of a card with a title, what stands below it."""
     element = page.get_by_test_id(name)
+    element.wait_for()
     below = element.locator("p")
     text = below.first.inner_text() if below.count() else element.inner_text()
     return float(re.search(r"[-+−]?[\d.]+", text).group().replace("−", "-"))
