@@ -37,7 +37,7 @@ PRESETS: dict[str, Preset] = {
         first=True,
     ),
     "sweep": Preset(
-        'Don\'t maximise "whole branch accepted"',
+        "Safest tree",
         "The blue chain, 0.90, 0.72, 0.55, 0.40, is accepted to its end only 40 % of the time, and is worth 2.57 tokens. The "
         "gray tree is certain to have a whole branch accepted, and is worth 1.00. Count tokens, not whole branches.",
         {"source": "levels", "levels": MISCONCEPTION, "budget": 4, "static": "max_sweep", "dynamic": "best_first"},

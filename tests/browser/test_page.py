@@ -162,7 +162,7 @@ def test_the_three_presets_do_what_they_say(lab):
     settled(page, "stage-dynamic-expected", "2.88")
     flat = readouts(page)
     assert flat == shown(compare(SyntheticLandscape(61, sharpness=0.8), 25, "eagle1", EAGLE2)) and flat[2] == 4
-    page.get_by_role("button", name="whole branch accepted").click()
+    page.get_by_role("button", name="Safest tree").click()
     settled(page, "stage-dynamic-expected", "2.57")
     pair = compare(parse_levels(MISCONCEPTION), 4, "max_sweep", POLICIES["best_first"](12))
     assert readouts(page) == shown(pair) and readouts(page)[:2] == [1.0, 2.57]
@@ -179,7 +179,7 @@ def test_the_last_of_two_quick_clicks_holds(lab):
     for _ in range(4):
         page.get_by_role("button", name="Flat, 0.8").click()
         settled(page, "stage-dynamic-expected", "2.88")
-        page.get_by_role("button", name="whole branch accepted").click()
+        page.get_by_role("button", name="Safest tree").click()
         settled(page, "stage-dynamic-expected", "2.57")
         wait_until_still(page)
         assert readouts(page) == [1.0, 2.57, 157] and urlsplit(page.url).query == "preset=sweep"
