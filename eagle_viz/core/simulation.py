@@ -17,6 +17,7 @@ from .policies.layers import Layers
 from .readout import draft_up_to
 from .recording import MAX_BUDGET, MAX_DEPTH, TOP_K, RecordedCycle
 from .replay import accepted_curve
+from .tree import DraftTree
 
 Z95 = 1.96
 """Standard errors on either side of a mean that hold it in 95 % of samples (normal approximation)."""
@@ -113,8 +114,8 @@ def eagle2_curves(cycle: RecordedCycle, top_k: int) -> dict[Setting, Curve]:
 
     Law: equals drafting each depth, early stop and budget by itself.
     """
-    layers, ends = _expanded(cycle.landscape, top_k)
-    values, places = layers.scored(), _places(layers, cycle.continuation, ends)
+    values, pool, ends = _expanded(cycle.landscape, top_k)
+    places = _places(values, pool, cycle.continuation, ends)
     enough = _enough(values, ends)
     found = {}
     for depth in range(1, MAX_DEPTH + 1):
@@ -128,22 +129,21 @@ def eagle2_curves(cycle: RecordedCycle, top_k: int) -> dict[Setting, Curve]:
     return found
 
 
-def _expanded(landscape: Landscape, top_k: int) -> tuple[Layers, list[int]]:
-    """All layers, and how many rows (root not counted) were scored after 0, 1, ... passes."""
+def _expanded(landscape: Landscape, top_k: int) -> tuple[np.ndarray, DraftTree, list[int]]:
+    """Values of all scored rows (root not counted), the rows as a tree, and how many were scored after 0, 1, ... passes."""
     layers = Layers(landscape, top_k)
     Eagle2(top_k=top_k, max_depth=MAX_DEPTH).expand(layers)
-    parents = layers.pool().parents[1:]
+    pool = layers.pool()
+    parents = pool.parents[1:]
     ends = [0]
     while ends[-1] < len(parents):
         ends.append(int(np.searchsorted(parents, ends[-1], side="right")))  # a level's parents are rows up to the last end
-    return layers, ends
+    return layers.scored(), pool, ends
 
 
-def _places(layers: Layers, continuation: Sequence[int], ends: Sequence[int]) -> list[list[int]]:
+def _places(values: np.ndarray, pool: DraftTree, continuation: Sequence[int], ends: Sequence[int]) -> list[list[int]]:
     """For each number of passes: the 1-based place, in order of value, of each scored row along the text, root side first."""
-    pool = layers.pool()
     tokens, parents = pool.tokens, pool.parents
-    values = layers.scored()
     way, row = [], 0
     for token in continuation:
         low, high = np.searchsorted(parents, row, side="left"), np.searchsorted(parents, row, side="right")

@@ -139,7 +139,6 @@ def head_shape(checkpoint: HeadCheckpoint) -> LlamaShape:
         "bias",
         "eagle_viz",
         "eagle_config",
-        "architectures",
         "draft_vocab_size",
         "model_type",
         "norm_before_residual",
