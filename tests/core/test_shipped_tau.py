@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from eagle_viz.core.landscape import Candidates
+from eagle_viz.core.landscape import Candidates, RecordedLandscape
 from eagle_viz.core.policies import POLICIES
 from eagle_viz.core.readout import draft_up_to
-from eagle_viz.core.recording import RecordedCycle, RecordedLandscape, read, shipped
+from eagle_viz.core.recording import RecordedCycle, read, shipped
 from eagle_viz.core.replay import replay, tau
 from eagle_viz.core.verification import conditional_acceptance, written
 
