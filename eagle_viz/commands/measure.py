@@ -112,7 +112,7 @@ def _recorded_report(args: argparse.Namespace):
 
 
 def _live_report(args: argparse.Namespace):
-    from ..engine.bench import calibrate_live
+    from ..engine.calibration import calibrate_live
     from .prompts import read_prompts
 
     prompts, others = read_prompts(args.prompts, args.limit), contest_of(args.policies, args.budget)

@@ -13,7 +13,9 @@ from .parser import add_parameters, policy_names, policy_of, print_json, say
 
 if TYPE_CHECKING:
     from ..engine.drafted import Drafter
-    from ..engine.generation import Generation, LosslessCheck, Settings
+    from ..engine.generation import Generation
+    from ..engine.plain import LosslessCheck
+    from ..engine.sampling import Settings
     from ..engine.target import Target
 
 HEAD = models() / "smollm2-135m-eagle"
@@ -115,7 +117,8 @@ def load_drafter(args: argparse.Namespace, target: Target, candidates: int = CAN
 
 def run_generate(args: argparse.Namespace) -> int:
     """Answer one prompt; 1 where ``--check`` finds a difference that is no near-tie."""
-    from ..engine.generation import Settings, check_lossless
+    from ..engine.plain import check_lossless
+    from ..engine.sampling import Settings
 
     settings = Settings(args.max_new_tokens, args.temperature, args.top_p, args.seed, probabilities=False)
     if args.check and args.temperature:

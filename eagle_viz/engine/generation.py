@@ -1,165 +1,25 @@
 """Speculative generation: a cycle drafts trees, verifies their union in one target pass, and keeps what was accepted."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from time import perf_counter
 
 import numpy as np
-import torch
 from torch import Tensor
 
-from eagle_viz.core.landscape import Candidates, RecordedLandscape
+from eagle_viz.core.landscape import RecordedLandscape
 from eagle_viz.core.policies import Draft, Policy
 from eagle_viz.core.policies.base import MAX_DEPTH
 from eagle_viz.core.readout import draft_up_to
-from eagle_viz.core.tree import DraftTree, Node, Path, path_name
-from eagle_viz.core.verification import Verdict, conditional_acceptance, sample, verify_greedy, verify_sampled, written
+from eagle_viz.core.tree import DraftTree
+from eagle_viz.core.verification import Verdict, conditional_acceptance, verify_greedy, verify_sampled, written
+from eagle_viz.engine.cycle import Cycle, union, with_target
 from eagle_viz.engine.drafted import DraftedLandscape, Drafter, TokenTexts
-from eagle_viz.engine.exact import below_float32
-from eagle_viz.engine.sampling import check_sampling, greedy, processed
-from eagle_viz.engine.target import Target, TargetPass
+from eagle_viz.engine.reader import TREE_ROWS, Reader
+from eagle_viz.engine.sampling import GREEDY, Settings, choose, greedy, processed_rows
+from eagle_viz.engine.target import Target
 
 Contest = Mapping[str, tuple[Policy, int]]
 """The compared policies by a name of one's own, each with its budget (root not counted); the first one leads."""
-
-TREE_ROWS = 1024
-"""Cache rows kept free for trees behind the text."""
-NEAR_TIE = 1e-4
-"""Two logits closer than this may swap with the width of a batch: a difference there is reported, not called a loss."""
-
-
-@dataclass(frozen=True, eq=False)
-class Cycle:
-    """One cycle: what each policy drafted below the same root, what the target made of it, and what the text gained.
-
-    `position` index of the root in the text (prompt included). `landscape` everything drafted in this cycle, with the
-    target's own probabilities (temperature 1) below every verified node if they were asked for. `tokens` what the
-    leader added to the text: its accepted tokens and the bonus, cut at the end token or at the limit. `seconds` of
-    `draft` (all compared policies), `verify` (the target's pass) and `rest`. `written` how many tokens each policy's pass
-    would have added, cut the same way.
-    """
-
-    position: int
-    landscape: RecordedLandscape
-    drafts: Mapping[str, Draft]
-    verdicts: Mapping[str, Verdict]
-    tokens: tuple[int, ...]
-    seconds: Mapping[str, float]
-    written: Mapping[str, int]
-
-    @property
-    def leader(self) -> str:
-        """Name of the policy whose accepted tokens entered the text."""
-        return next(iter(self.drafts))
-
-    def accepted_path(self, name: str) -> Path:
-        """The deepest accepted path of one policy, `()` where nothing was accepted."""
-        accepted = self.verdicts[name].accepted
-        return self.drafts[name].tree.paths[accepted[-1]] if accepted else ()
-
-    def to_json(self) -> dict:
-        """Plain numbers: per policy budget, passes, expected and accepted tokens (bonus not counted), and the text gained."""
-        policies = {
-            name: {
-                "budget": draft.budget,
-                "passes": draft.passes,
-                "depth": draft.tree.depth,
-                "expected_accepted": draft.tree.expected_accepted,
-                "accept_length": self.verdicts[name].accept_length,
-                "written": self.written[name],
-                "accepted": path_name(self.accepted_path(name)),
-                "bonus": self.verdicts[name].bonus,
-            }
-            for name, draft in self.drafts.items()
-        }
-        return {"position": self.position, "tokens": list(self.tokens), "policies": policies, "seconds": dict(self.seconds)}
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to generate: at most `max_new_tokens` (the first, from the prompt's own pass, counted), sampled if `temperature` > 0.
-
-    Raises ValueError naming the field. The same `seed` gives the same text; who else is compared does not change it.
-    """
-
-    max_new_tokens: int = 128
-    temperature: float = 0.0
-    top_p: float = 1.0
-    seed: int = 0
-    probabilities: bool = True
-
-    def __post_init__(self):
-        if not 1 <= self.max_new_tokens <= 100_000:
-            raise ValueError(f"max_new_tokens: {self.max_new_tokens!r} given, allowed is a whole number from 1 to 100000")
-        check_sampling(self.temperature, self.top_p)
-        if self.seed < 0:
-            raise ValueError(f"seed: {self.seed} given, allowed is a whole number from 0")
-
-
-class Reader:
-    """A text that a target reads and a drafter continues: all but its last token, the root, is in the target's cache."""
-
-    def __init__(self, target: Target, drafter: Drafter, prompt: Sequence[int], grow: int, depth: int, rows: int = TREE_ROWS):
-        """Read the prompt; the text may `grow` by so many tokens, with trees of up to `depth` levels and `rows` nodes behind it.
-
-        `first_logits` [V] tell the token after the prompt (see `start`). Raises ValueError for a prompt that is too long.
-        """
-        check_length(target, len(prompt), grow + depth)
-        self.target, self.drafter, self.tokens = target, drafter, list(prompt)
-        capacity = len(prompt) + grow + rows
-        self.cache = target.new_cache(capacity)
-        drafter.begin(self.cache, capacity)
-        out = target.forward(self.tokens, cache=self.cache, taps=drafter.taps)
-        self.first_logits, self._features = out.logits[-1], out.read
-
-    @property
-    def root(self) -> int:
-        """The last committed token."""
-        return self.tokens[-1]
-
-    def start(self, token: int) -> None:
-        """Commit the first token after the prompt."""
-        self._grow(self._features, [token])
-
-    def landscape(self) -> DraftedLandscape:
-        """What the drafter expects below the root."""
-        return self.drafter.landscape(self.root)
-
-    def verify(self, tree: DraftTree) -> TargetPass:
-        """One target pass over root and tree: position = prefix + depth, tree mask, whole prefix visible."""
-        start = self.cache.length
-        mask = torch.from_numpy(tree.mask())
-        positions = tree.position_ids() + start
-        return self.target.forward(tree.tokens.tolist(), mask, positions, self.cache, taps=self.drafter.taps)
-
-    def commit(self, features: Tensor, accepted: Sequence[int], tokens: Sequence[int]) -> None:
-        """Keep the cache rows of root and accepted nodes, drop the rest; `tokens` are the accepted ones and the bonus.
-
-        `features` [n, W] (`TargetPass.read`) and `accepted` (node indices, root not among them) are those of the verified tree.
-        """
-        rows = [0, *accepted]
-        self.cache.keep(len(self.tokens) - 1, rows)
-        self._grow(features[rows], tokens)
-
-    def extend(self, tokens: Sequence[int]) -> None:
-        """Read tokens that are known to come next (a text generated before), the last of them becoming the root."""
-        if tokens:
-            out = self.target.forward([self.root, *tokens[:-1]], cache=self.cache, taps=self.drafter.taps)
-            self._grow(out.read, tokens)
-
-    def _grow(self, features: Tensor, tokens: Sequence[int]) -> None:
-        self.tokens += tokens
-        self.drafter.commit(features, self.tokens[-len(features) :])
-
-
-def check_length(target: Target, prompt: int, reserve: int) -> None:
-    """Raise ValueError where a prompt is empty or leaves no room for `reserve` positions."""
-    room = target.longest_text
-    if not 1 <= prompt <= room - reserve:
-        raise ValueError(
-            f"prompt: {prompt} tokens given, allowed is 1 to {max(0, room - reserve)} "
-            f"(the target reads {room}, of which the answer and its trees need {reserve})"
-        )
 
 
 class Generation:
@@ -169,7 +29,7 @@ class Generation:
     target's own greedy one, token for token (up to near-ties, see `check_lossless`).
     """
 
-    def __init__(self, target: Target, drafter: Drafter, prompt: Sequence[int], contest: Contest, settings: Settings = Settings()):
+    def __init__(self, target: Target, drafter: Drafter, prompt: Sequence[int], contest: Contest, settings: Settings = GREEDY):
         if not contest:
             raise ValueError("contest: no policy given, at least one is needed")
         self.target, self.drafter, self.prompt, self.contest, self.settings = target, drafter, list(prompt), contest, settings
@@ -313,7 +173,7 @@ class Generation:
 
 
 def generate(
-    target: Target, drafter: Drafter, prompt: str | Sequence[int], contest: Contest, settings: Settings = Settings()
+    target: Target, drafter: Drafter, prompt: str | Sequence[int], contest: Contest, settings: Settings = GREEDY
 ) -> Generation:
     """Start an answer to one user turn (text), or a continuation of token ids; iterate over the result, cycle by cycle.
 
@@ -321,100 +181,3 @@ def generate(
     >>> for cycle in run: print(target.decode(cycle.tokens))                                        # doctest: +SKIP
     """
     return Generation(target, drafter, target.encode_chat(prompt) if isinstance(prompt, str) else prompt, contest, settings)
-
-
-def union(drafts) -> DraftTree:
-    """The smallest tree that holds the trees of all drafts over one landscape; one pass over it verifies them all."""
-    trees = [draft.tree for draft in drafts]
-    if len(trees) == 1:
-        return trees[0]
-    nodes: dict[Path, Node] = {node.path: node for tree in trees for node in tree.nodes()}
-    return DraftTree.from_nodes(nodes.values(), int(trees[0].tokens[0]))
-
-
-def choose(logits: Tensor, settings: Settings, draw: Callable[[], float]) -> int:
-    """The next token from logits [V]: the first largest if greedy, drawn from the processed distribution otherwise."""
-    if settings.temperature == 0:
-        return int(greedy(logits))
-    return sample(processed(logits, settings.temperature, settings.top_p), draw())
-
-
-def processed_rows(logits: Tensor, settings: Settings) -> Callable[[int], np.ndarray]:
-    """The processed distribution after each row, made when first asked for."""
-    known: dict[int, np.ndarray] = {}
-
-    def ask(row: int) -> np.ndarray:
-        if row not in known:
-            known[row] = processed(logits[row], settings.temperature, settings.top_p)
-        return known[row]
-
-    return ask
-
-
-def with_target(candidates: Mapping[Path, Candidates], tree: DraftTree, logits: Tensor) -> dict[Path, Candidates]:
-    """The candidates below every verified node, each with the target's probability at temperature 1 beside its confidence.
-
-    Those that know it already are left out, as are nodes that were not verified.
-    """
-    paths = [path for path in candidates if path in tree.index and candidates[path].target_probabilities is None]
-    if not paths:
-        return {}
-    rows = logits[[tree.index[path] for path in paths]].float()
-    tokens = torch.from_numpy(np.stack([candidates[path].tokens for path in paths]))
-    chosen = rows.gather(1, tokens).double() - rows.logsumexp(dim=1, keepdim=True).double()
-    prices = below_float32(chosen.exp().clamp(max=1).numpy()).astype(np.float64)
-    return {
-        path: Candidates(candidates[path].tokens, candidates[path].confidences, row)
-        for path, row in zip(paths, prices, strict=True)
-    }
-
-
-# -- against plain decoding --------------------------------------------------------------------------------------------
-
-
-def plain(target: Target, prompt: Sequence[int], settings: Settings = Settings()) -> Iterator[tuple[int, Tensor]]:
-    """Plain decoding, a token a pass: each token with the logits [V] that it was chosen from."""
-    check_length(target, len(prompt), settings.max_new_tokens)
-    cache = target.new_cache(len(prompt) + settings.max_new_tokens)
-    draw = np.random.default_rng([settings.seed, 0]).random
-    tokens: Sequence[int] = prompt
-    for _ in range(settings.max_new_tokens):
-        logits = target.forward(tokens, cache=cache).logits[-1]
-        token = choose(logits, settings, draw)
-        yield token, logits
-        if token in target.end_tokens:
-            return
-        tokens = [token]
-
-
-@dataclass(frozen=True)
-class LosslessCheck:
-    """A greedy answer against plain greedy decoding: the first token that differs, and how near the target was to a tie there.
-
-    `gap` difference of the target's two largest logits at that place; `plain` the tokens of plain decoding.
-    """
-
-    identical: bool
-    first_difference: int | None
-    gap: float | None
-    plain: tuple[int, ...] = field(repr=False)
-
-    @property
-    def near_tie(self) -> bool:
-        """Whether the outputs part only where two logits are closer than 1e-4."""
-        return self.gap is not None and self.gap < NEAR_TIE
-
-    def to_json(self) -> dict:
-        """`identical`, `first_difference` (index among the answer's tokens, or null) and `gap` (null where identical)."""
-        return {"identical": self.identical, "first_difference": self.first_difference, "gap": self.gap}
-
-
-def check_lossless(target: Target, prompt: Sequence[int], answer: Sequence[int]) -> LosslessCheck:
-    """Compare a greedy answer with plain greedy decoding of the same length, token for token."""
-    wanted: list[int] = []
-    for place, (token, logits) in enumerate(plain(target, prompt, Settings(max_new_tokens=max(1, len(answer))))):
-        wanted.append(token)
-        if place >= len(answer) or token != answer[place]:
-            best = logits.float().topk(2).values
-            return LosslessCheck(False, place, float(best[0] - best[1]), tuple(wanted))
-    return LosslessCheck(len(wanted) == len(answer), None if len(wanted) == len(answer) else len(wanted), None, tuple(wanted))

@@ -9,8 +9,8 @@ import torch
 from eagle_viz.core.cost import PassCost
 from eagle_viz.core.policies import Eagle2
 from eagle_viz.engine.drafted import HeadDrafter
-from eagle_viz.engine.generation import Reader
 from eagle_viz.engine.head import Head
+from eagle_viz.engine.reader import Reader
 from eagle_viz.engine.target import Target
 
 SIZES = (1, 2, 4, 8, 16, 26, 40, 60, 128)

@@ -22,9 +22,13 @@ from eagle_viz.core.recording import (
     average_confidences,
 )
 from eagle_viz.core.tree import ROOT, DraftTree, Node, Path
+from eagle_viz.engine.cycle import Cycle, with_target
 from eagle_viz.engine.drafted import DraftedLandscape, Drafter, TokenTexts
-from eagle_viz.engine.generation import Contest, Cycle, Generation, Reader, Settings, plain, with_target
+from eagle_viz.engine.generation import Contest, Generation
+from eagle_viz.engine.plain import plain
 from eagle_viz.engine.prompts import Prompt
+from eagle_viz.engine.reader import Reader
+from eagle_viz.engine.sampling import Settings
 from eagle_viz.engine.target import Target
 
 Expanded = Mapping[Path, Candidates]

@@ -1,15 +1,40 @@
-"""From logits to the distribution that is sampled: temperature, then top-p."""
+"""How tokens are chosen from logits: the settings, and the distribution that is sampled (temperature, then top-p)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from torch import Tensor
 
+from eagle_viz.core.verification import sample
 
-def check_sampling(temperature: float, top_p: float) -> None:
-    """Raise ValueError unless temperature is 0 (greedy) to 100 and top_p above 0, up to 1."""
-    if not 0 <= temperature <= 100:
-        raise ValueError(f"temperature: {temperature!r} given, allowed is a number from 0 (greedy) to 100")
-    if not 0 < top_p <= 1:
-        raise ValueError(f"top_p: {top_p!r} given, allowed is a number above 0, up to 1")
+
+@dataclass(frozen=True)
+class Settings:
+    """How to generate: at most `max_new_tokens` (the first, from the prompt's own pass, counted), sampled if `temperature` > 0.
+
+    Raises ValueError naming the field. The same `seed` gives the same text; who else is compared does not change it.
+    """
+
+    max_new_tokens: int = 128
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int = 0
+    probabilities: bool = True
+
+    def __post_init__(self):
+        if not 1 <= self.max_new_tokens <= 100_000:
+            raise ValueError(f"max_new_tokens: {self.max_new_tokens!r} given, allowed is a whole number from 1 to 100000")
+        if not 0 <= self.temperature <= 100:
+            raise ValueError(f"temperature: {self.temperature!r} given, allowed is a number from 0 (greedy) to 100")
+        if not 0 < self.top_p <= 1:
+            raise ValueError(f"top_p: {self.top_p!r} given, allowed is a number above 0, up to 1")
+        if self.seed < 0:
+            raise ValueError(f"seed: {self.seed} given, allowed is a whole number from 0")
+
+
+GREEDY = Settings()
+"""At most 128 tokens, always the most probable one."""
 
 
 def greedy(logits: Tensor) -> np.ndarray:
@@ -43,3 +68,22 @@ def nucleus(probabilities: np.ndarray, top_p: float) -> np.ndarray:
     chosen = order[before < top_p]
     kept[chosen] = probabilities[chosen]
     return kept / kept.sum()
+
+
+def choose(logits: Tensor, settings: Settings, draw: Callable[[], float]) -> int:
+    """The next token from logits [V]: the first largest if greedy, drawn from the processed distribution otherwise."""
+    if settings.temperature == 0:
+        return int(greedy(logits))
+    return sample(processed(logits, settings.temperature, settings.top_p), draw())
+
+
+def processed_rows(logits: Tensor, settings: Settings) -> Callable[[int], np.ndarray]:
+    """The processed distribution after each row, made when first asked for."""
+    known: dict[int, np.ndarray] = {}
+
+    def ask(row: int) -> np.ndarray:
+        if row not in known:
+            known[row] = processed(logits[row], settings.temperature, settings.top_p)
+        return known[row]
+
+    return ask

@@ -17,8 +17,9 @@ from ..core.policies import BestStatic, Eagle1, Eagle2, Policy
 from ..core.recording import Recording
 
 if TYPE_CHECKING:
+    from ..engine.cycle import Cycle
     from ..engine.drafted import Drafter
-    from ..engine.generation import Cycle, Generation
+    from ..engine.generation import Generation
     from ..engine.head import Head
     from ..engine.recorder import Progress
     from ..engine.target import Target
@@ -127,7 +128,8 @@ def _fetch(live: Live) -> None:
 
 
 def _generate(live: Live, request: Request) -> None:
-    from ..engine.generation import Settings, generate
+    from ..engine.generation import generate
+    from ..engine.sampling import Settings
 
     live.say("loading the model")
     target, drafter = load(request.drafter)
@@ -157,7 +159,8 @@ def _generate(live: Live, request: Request) -> None:
 
 def _compare_plain(live: Live, target: Target, run) -> None:
     """The same answer by plain greedy decoding: how fast, and whether it is the same text."""
-    from ..engine.generation import Settings, plain
+    from ..engine.plain import plain
+    from ..engine.sampling import Settings
 
     began, found = perf_counter(), []
     for token, _ in plain(target, run.prompt, Settings(max_new_tokens=max(1, len(run.tokens)))):

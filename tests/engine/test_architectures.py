@@ -19,8 +19,9 @@ from transformers import (
 
 from eagle_viz.core.policies import Eagle2
 from eagle_viz.engine.drafted import HeadDrafter
-from eagle_viz.engine.generation import Settings, generate
+from eagle_viz.engine.generation import generate
 from eagle_viz.engine.head import Head
+from eagle_viz.engine.sampling import Settings
 from eagle_viz.engine.target import Target
 from tests.engine.tiny import hf_greedy, tiny_tokenizer
 

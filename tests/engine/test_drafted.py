@@ -6,8 +6,8 @@ import torch
 
 from eagle_viz import POLICIES, NotRecordedError
 from eagle_viz.engine.drafted import DraftedLandscape, HeadDrafter, OracleDrafter, Scored, exact, most_probable, tree_mask
-from eagle_viz.engine.generation import Reader
 from eagle_viz.engine.head import Head
+from eagle_viz.engine.reader import Reader
 
 PROMPT = [2, 17, 40, 5, 66, 1, 3]
 ROOT_TOKEN = 12

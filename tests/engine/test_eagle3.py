@@ -9,8 +9,9 @@ import torch.nn.functional as F
 from eagle_viz.core.policies import Chain
 from eagle_viz.engine.checkpoint import HeadError, read_head
 from eagle_viz.engine.drafted import HeadDrafter
-from eagle_viz.engine.generation import Settings, generate
+from eagle_viz.engine.generation import generate
 from eagle_viz.engine.head import Head, eagle3_taps, random_eagle3_checkpoint
+from eagle_viz.engine.sampling import Settings
 
 TOKENS = [4, 9, 33, 70, 12]
 

@@ -5,8 +5,10 @@ import pytest
 from eagle_viz import POLICIES
 from eagle_viz.engine.drafted import HeadDrafter, OracleDrafter
 from eagle_viz.engine.fetch import default_target_path
-from eagle_viz.engine.generation import Settings, check_lossless, generate
+from eagle_viz.engine.generation import generate
 from eagle_viz.engine.head import Head
+from eagle_viz.engine.plain import check_lossless
+from eagle_viz.engine.sampling import Settings
 from eagle_viz.engine.target import Target
 
 pytestmark = pytest.mark.real

@@ -7,10 +7,12 @@ from eagle_viz import POLICIES
 from eagle_viz.core.calibration import ablation_policies, climb, ladder_policies
 from eagle_viz.core.recording import MAX_BUDGET, read, write
 from eagle_viz.engine.drafted import HeadDrafter, OracleDrafter
-from eagle_viz.engine.generation import Reader, Settings, plain
 from eagle_viz.engine.head import Head
+from eagle_viz.engine.plain import plain
 from eagle_viz.engine.prompts import PROMPTS, Prompt
+from eagle_viz.engine.reader import Reader
 from eagle_viz.engine.recorder import CHAIN_DEPTH, TAIL, evenly, pieces, record, standard_contest
+from eagle_viz.engine.sampling import Settings
 
 TWO = (Prompt("one", "One", "fact", "w7 w9"), Prompt("two", "Two", "list", "w50 w8 w20"))
 

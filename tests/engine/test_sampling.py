@@ -8,7 +8,7 @@ import torch
 
 from eagle_viz import DraftTree, Node
 from eagle_viz.core.verification import verify_sampled
-from eagle_viz.engine.sampling import check_sampling, nucleus, processed
+from eagle_viz.engine.sampling import Settings, nucleus, processed
 
 
 def test_temperature_divides_the_logits_before_the_softmax():
@@ -28,7 +28,7 @@ def test_top_p_keeps_the_smallest_set_that_holds_it():
 @pytest.mark.parametrize("temperature, top_p", [(-1, 1), (101, 1), (float("nan"), 1), (1, 0), (1, 1.5)])
 def test_values_outside_are_refused_by_name(temperature, top_p):
     with pytest.raises(ValueError, match="temperature:|top_p:"):
-        check_sampling(temperature, top_p)
+        Settings(temperature=temperature, top_p=top_p)
 
 
 HALVES = {(): [2, 1, 1], (0,): [1, 2, 1], (2,): [1, 1, 2]}

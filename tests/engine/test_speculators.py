@@ -10,8 +10,10 @@ from safetensors.torch import save_file
 from eagle_viz.core.policies import POLICIES
 from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError, read_head
 from eagle_viz.engine.drafted import HeadDrafter
-from eagle_viz.engine.generation import Settings, check_lossless, generate
+from eagle_viz.engine.generation import generate
 from eagle_viz.engine.head import Head, random_eagle3_checkpoint
+from eagle_viz.engine.plain import check_lossless
+from eagle_viz.engine.sampling import Settings
 from eagle_viz.engine.speculators import SILENT, published
 from tests.engine.test_eagle3 import TOKENS, written_out
 

@@ -9,7 +9,7 @@ import pytest
 from eagle_viz import POLICIES
 from eagle_viz.engine.drafted import OracleDrafter
 from eagle_viz.engine.fetch import check_sum, default_target_path
-from eagle_viz.engine.generation import Reader
+from eagle_viz.engine.reader import Reader
 from eagle_viz.engine.served import ServedLandscape
 from eagle_viz.engine.target import Target
 

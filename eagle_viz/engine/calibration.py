@@ -1,0 +1,44 @@
+"""Confidence against acceptance of live runs; `core.calibration` counts."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from eagle_viz.core.calibration import CalibrationReport, stand, summarise
+from eagle_viz.core.policies import Eagle2, Policy
+from eagle_viz.engine.drafted import Drafter
+from eagle_viz.engine.generation import Contest, Generation
+from eagle_viz.engine.prompts import Prompt
+from eagle_viz.engine.sampling import Settings
+from eagle_viz.engine.target import Target
+
+
+def calibrate_live(
+    target: Target,
+    drafter: Drafter,
+    prompts: Iterable[Prompt],
+    policy: Policy | None = None,
+    budget: int = 59,
+    max_new_tokens: int = 128,
+    others: Contest | None = None,
+    report: Callable[[str, int], None] = lambda name, cycles: None,
+) -> CalibrationReport:
+    """Answer the prompts greedily and compare every reached node's confidence with the target's probability and its fate.
+
+    The text follows `policy`; `others` are verified on the same contexts, in the same passes. Raises ValueError where no prompt
+    leads to a cycle.
+    """
+    policy = policy or Eagle2()
+    leader = f"{policy.name}:{budget}"
+    contest = {leader: (policy, budget)} | dict(others or {})
+    outcomes, counts, contexts = [], [], {name: [] for name in contest}
+    for prompt in prompts:
+        for cycle in Generation(target, drafter, target.encode_chat(prompt.text), contest, Settings(max_new_tokens)):
+            outcomes.append((cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]))
+            counts.append(cycle.written[leader])
+            for name in contest:
+                tree, lengths = cycle.drafts[name].tree, (cycle.verdicts[name].accept_length, cycle.written[name])
+                contexts[name].append((prompt.kind, tree.budget, tree.expected_accepted, *lengths))
+        report(prompt.name, len(outcomes))
+    found = summarise(drafter.name, policy.name, budget, outcomes, counts)
+    standings = [stand(name, *entry, contexts[name]) for name, entry in contest.items()]
+    return replace(found, standings=tuple(standings) if others else ())
