@@ -101,7 +101,8 @@ def _recorded_report(args: argparse.Namespace):
     for name in ("policies", "prompts", "limit"):
         if getattr(args, name):
             raise ValueError(f"{name}: given beside --recordings, allowed only for live runs")
-    from ..core.calibration import calibrate_recorded, ladder_policies
+    from ..core.calibration import calibrate_recorded
+    from ..core.ladder import ladder_policies
     from ..core.recording import read
 
     report = calibrate_recorded([read(path) for path in args.recordings], args.budget)

@@ -73,7 +73,7 @@ def _progress() -> Callable[[int, int], None]:
 
 
 def _print_largest(rows: list[dict], contexts: int) -> None:
-    print(f"{contexts} contexts, {len(rows)} settings; the largest tau of each policy (the bonus counted), 95 % interval")
+    print(f"{contexts} contexts, {len(rows)} settings; the largest tau (tokens a verify pass) of each policy, 95 % interval")
     for policy in dict.fromkeys(row["policy"] for row in rows):
         best = max((row for row in rows if row["policy"] == policy), key=lambda row: row["tau"])
         told = ", ".join(f"{name} {best[name]}" for name in COLUMNS[1:5] if best[name] is not None)

@@ -59,7 +59,11 @@ def written_curve(cycle: RecordedCycle, draft: Draft) -> np.ndarray:
 
     Law: entry b is ``replay(cycle, kept_at(draft, b)).written``.
     """
-    accepted = accepted_curve(cycle, draft)
+    return cut(cycle, accepted_curve(cycle, draft))
+
+
+def cut(cycle: RecordedCycle, accepted: np.ndarray) -> np.ndarray:
+    """``cycle.written`` of each of these accept lengths, int in the same shape."""
     return accepted + 1 if cycle.room is None else np.minimum(accepted + 1, cycle.room)
 
 

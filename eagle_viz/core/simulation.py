@@ -16,7 +16,7 @@ from .policies import BestFirst, BestStatic, Chain, Eagle1, Eagle2, Policy
 from .policies.layers import Layers
 from .readout import draft_up_to
 from .recording import MAX_BUDGET, MAX_DEPTH, TOP_K, RecordedCycle
-from .replay import accepted_curve
+from .replay import cut, written_curve
 from .tree import DraftTree
 
 Z95 = 1.96
@@ -38,9 +38,10 @@ class Setting:
 class Outcome:
     """One setting over all contexts.
 
-    ``tau`` mean tokens a pass, the bonus counted, with its 95 % interval ``low`` to ``high`` (normal approximation over contexts:
-    1.96 standard errors, nothing drawn at random); ``passes`` mean draft passes, ``nodes`` mean drafted nodes, root not counted;
-    ``by_kind`` tau on the contexts of each kind of text.
+    ``tau`` mean tokens that a verify pass writes, the bonus counted, cut where the answer ends (the project's one definition), with
+    its 95 % interval ``low`` to ``high`` (normal approximation over contexts: 1.96 standard errors, nothing drawn at random);
+    ``passes`` mean draft passes, ``nodes`` mean drafted nodes, root not counted; ``by_kind`` tau on the contexts of each kind of
+    text.
     """
 
     setting: Setting
@@ -54,9 +55,12 @@ class Outcome:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """One context under one policy at budgets 0 .. m: drafted tokens ``accepted`` and draft ``passes``, [m + 1] int each."""
+    """One context under one policy at budgets 0 .. m: tokens ``written`` and draft ``passes`` of one cycle, [m + 1] int each.
 
-    accepted: np.ndarray
+    ``written`` counts the bonus token and is cut where the answer ends, so entry 0 is 1.
+    """
+
+    written: np.ndarray
     passes: np.ndarray
 
 
@@ -68,7 +72,7 @@ def simulate(
 
     ``contexts`` kind of text and recorded cycle of each; ``report(done, all)`` is told after each. A setting counts only where
     every context offers its nodes. Raises ``ValueError`` without a context, ``NotRecordedError`` where a recording holds
-    fewer than 12 levels of EAGLE-2. Law: tau - 1 is the mean accept_length of ``RecordedCycle.verdict`` on the policy's own trees.
+    fewer than 12 levels of EAGLE-2. Law: tau is the mean of ``replay(...).written`` over the policy's own trees.
     """
     if not contexts:
         raise ValueError("contexts: none given, at least one recorded context is needed")
@@ -106,7 +110,7 @@ def nested_curve(cycle: RecordedCycle, policy: Policy, budget: int) -> Curve | N
         draft, _ = draft_up_to(policy, cycle.landscape, budget)
     except NotRecordedError:
         return None
-    return Curve(accepted_curve(cycle, draft), policy.passes_at(draft))
+    return Curve(written_curve(cycle, draft), policy.passes_at(draft))
 
 
 def eagle2_curves(cycle: RecordedCycle, top_k: int) -> dict[Setting, Curve]:
@@ -121,11 +125,11 @@ def eagle2_curves(cycle: RecordedCycle, top_k: int) -> dict[Setting, Curve]:
     for depth in range(1, MAX_DEPTH + 1):
         reached = min(depth, len(ends) - 1)
         sizes = np.arange(min(MAX_BUDGET, ends[reached]) + 1)
-        accepted = np.searchsorted(places[reached], sizes, side="right")
+        written = cut(cycle, np.searchsorted(places[reached], sizes, side="right"))
         stops = [reached if size > max(enough[:reached], default=0) else _first(enough, size) for size in sizes.tolist()]
         for early, passes in ((False, np.full(len(sizes), reached)), (True, np.array(stops))):
             passes[0] = 0
-            found[Setting("eagle2", MAX_BUDGET, depth, top_k, early)] = Curve(accepted, passes)
+            found[Setting("eagle2", MAX_BUDGET, depth, top_k, early)] = Curve(written, passes)
     return found
 
 
@@ -173,13 +177,13 @@ def _first(enough: Sequence[int], size: int) -> int:
 
 
 def _outcomes(setting: Setting, known: Sequence[Curve], kinds: np.ndarray) -> list[Outcome]:
-    last = min(len(curve.accepted) for curve in known)
-    accepted = np.array([curve.accepted[:last] for curve in known], dtype=np.float64)
+    last = min(len(curve.written) for curve in known)
+    written = np.array([curve.written[:last] for curve in known], dtype=np.float64)
     passes = np.mean([curve.passes[:last] for curve in known], axis=0)
-    mean = 1 + accepted.mean(axis=0)
-    spread = accepted.std(axis=0, ddof=1) if len(known) > 1 else np.full(last, math.nan)
+    mean = written.mean(axis=0)
+    spread = written.std(axis=0, ddof=1) if len(known) > 1 else np.full(last, math.nan)
     half = Z95 * spread / math.sqrt(len(known))
-    of = {kind: 1 + accepted[kinds == kind].mean(axis=0) for kind in dict.fromkeys(kinds.tolist())}
+    of = {kind: written[kinds == kind].mean(axis=0) for kind in dict.fromkeys(kinds.tolist())}
     return [
         Outcome(
             Setting(setting.policy, budget, setting.max_depth, setting.top_k, setting.early_stop),

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from eagle_viz.core.calibration import CalibrationReport, stand, summarise
+from eagle_viz.core.calibration import CalibrationReport, average_contexts, summarise
 from eagle_viz.core.policies import Eagle2, Policy
 from eagle_viz.engine.drafted import Drafter
 from eagle_viz.engine.generation import Contest, Generation
@@ -40,5 +40,5 @@ def calibrate_live(
                 contexts[name].append((prompt.kind, tree.budget, tree.expected_accepted, *lengths))
         report(prompt.name, len(outcomes))
     found = summarise(drafter.name, policy.name, budget, outcomes, counts)
-    standings = [stand(name, *entry, contexts[name]) for name, entry in contest.items()]
+    standings = [average_contexts(name, *entry, contexts[name]) for name, entry in contest.items()]
     return replace(found, standings=tuple(standings) if others else ())

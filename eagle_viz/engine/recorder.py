@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from eagle_viz.core.calibration import best_first_gaps
+from eagle_viz.core.ladder import best_first_gaps
 from eagle_viz.core.landscape import Candidates, Landscape, RecordedLandscape
 from eagle_viz.core.policies import BestStatic, Chain, Eagle1, Eagle2, Policy
 from eagle_viz.core.policies.base import Scout

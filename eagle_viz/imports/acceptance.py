@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..core.calibration import wilson
+from ..core.reliability import wilson
 from .chain import EndingLandscape
 
 

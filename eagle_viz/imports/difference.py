@@ -53,7 +53,7 @@ def difference(first: Acceptance, second: Acceptance) -> Difference:
 def newcombe(first: Position, second: Position) -> Gap:
     """The difference of two shares with the interval of R. Newcombe (1998), method 10: both Wilson intervals put together.
 
-    >>> from ..core.calibration import wilson
+    >>> from ..core.reliability import wilson
     >>> one, other = Position(1, 48 / 80, *wilson(48, 80), 80), Position(1, 56 / 70, *wilson(56, 70), 70)
     >>> gap = newcombe(one, other)
     >>> round(gap.difference, 4), round(gap.low, 4), round(gap.high, 4)

@@ -6,7 +6,8 @@ from html import escape
 
 import streamlit as st
 
-from ..core import calibration
+from ..core import reliability
+from ..core.ladder import Rung
 from ..core.recording import MAX_DEPTH, TOP_K, Recording
 from ..view import figures
 from . import chrome, controls, lab, library, replays, session, world
@@ -55,8 +56,8 @@ def _show() -> None:
         _ladder(names, settings, recording)
 
 
-def _reliability(seen: calibration.Observations, aside: str) -> None:
-    found = calibration.reliability(seen)
+def _reliability(seen: reliability.Observations, aside: str) -> None:
+    found = reliability.reliability(seen)
     chrome.card_title("Confidence against acceptance", aside)
     left, right = st.columns([1.2, 1], gap="medium")
     with left:
@@ -72,8 +73,8 @@ def _reliability(seen: calibration.Observations, aside: str) -> None:
             "less often than their probability, and likely ones more often.</p>"
         )
         for name, groups, keys in (
-            ("level", calibration.by_depth(seen), "level below the root"),
-            ("rank", calibration.by_rank(seen), "rank among siblings"),
+            ("level", reliability.by_depth(seen), "level below the root"),
+            ("rank", reliability.by_rank(seen), "rank among siblings"),
         ):
             chart = figures.acceptance_by(groups, keys)
             st.plotly_chart(chart, theme=None, config=lab.CHART, key=f"by-{name}", alt=f"Confidence and acceptance by {name}")
@@ -112,7 +113,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
     )
 
 
-def _rung_title(rung: calibration.Rung) -> str:
+def _rung_title(rung: Rung) -> str:
     title = "Upper bound (oracle)" if rung.name == "oracle" else rung.title
     return f"{title}<br>{LADDER_NOTE[rung.name]}"
 

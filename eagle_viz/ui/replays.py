@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from ..core import calibration
+from ..core import ladder as rungs
+from ..core import reliability
 from ..core.policies import Draft
 from ..core.readout import cumulative, draft_up_to
 from ..core.replay import Pass, kept_at, replay, written_curve
@@ -28,22 +29,22 @@ def passes(name: str, key: PolicyKey, budget: int) -> list[Pass]:
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def observations(names: tuple[str, ...], key: PolicyKey, budget: int) -> calibration.Observations:
+def observations(names: tuple[str, ...], key: PolicyKey, budget: int) -> reliability.Observations:
     """What the cycles of these recordings say about confidence, for one policy's trees."""
     parts = []
     for name in names:
         for cycle, draft in zip(read_recording(name).cycles, _drafts(name, key, budget), strict=True):
-            parts.append(calibration.observe(cycle.landscape, draft.tree, cycle.verdict(draft.tree)))
-    return calibration.Observations.join(parts)
+            parts.append(reliability.observe(cycle.landscape, draft.tree, cycle.verdict(draft.tree)))
+    return reliability.Observations.join(parts)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def ladder(names: tuple[str, ...], budget: int, top_k: int, max_depth: int, kind: str) -> tuple[calibration.Rung, ...]:
+def ladder(names: tuple[str, ...], budget: int, top_k: int, max_depth: int, kind: str) -> tuple[rungs.Rung, ...]:
     """The ladder of policies with its oracle, or the paper's ablation, over all contexts of these recordings."""
     cycles = [cycle for name in names for cycle in read_recording(name).cycles]
     if kind == "ablation":
-        return calibration.climb(cycles, calibration.ablation_policies(top_k=top_k), budget)
-    return calibration.climb(cycles, calibration.ladder_policies(max_depth, top_k), budget, oracle=max_depth)
+        return rungs.score_policies(cycles, rungs.ablation_policies(top_k=top_k), budget)
+    return rungs.score_policies(cycles, rungs.ladder_policies(max_depth, top_k), budget, oracle=max_depth)
 
 
 def forget_recordings() -> None:

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from ..core.calibration import Group, Reliability, Rung
+from ..core.ladder import Rung
 from ..core.population import Population
+from ..core.reliability import Group, Reliability
 
 GRAY = "#687187"
 BLUE = "#2563eb"

@@ -8,7 +8,7 @@ import pytest
 
 from eagle_viz import POLICIES, SyntheticLandscape, compare
 from eagle_viz.core import recording
-from eagle_viz.core.calibration import Observations, observe, reliability
+from eagle_viz.core.reliability import Observations, observe, reliability
 from eagle_viz.core.replay import replay, tau
 from eagle_viz.ui.tour import STOPS
 from tests.browser.conftest import settled, wait_until_still

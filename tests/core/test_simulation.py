@@ -1,5 +1,6 @@
 """Every setting simulated at once against each drafted and verified by itself."""
 
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 from eagle_viz import POLICIES, SyntheticLandscape
 from eagle_viz.core.landscape import Candidates, Landscape
 from eagle_viz.core.recording import MAX_DEPTH, RecordedCycle, read, shipped
+from eagle_viz.core.replay import replay
 from eagle_viz.core.simulation import Setting, curves, eagle2_curves, simulate
 from eagle_viz.core.verification import verify_greedy
 
@@ -29,17 +31,17 @@ def cycles(count=2):
 
 
 def test_eagle2_at_every_setting_is_the_policy_drafted_and_verified_by_itself():
-    """Accepted tokens and passes equal those of each own draft, early stop included."""
+    """Written tokens and passes equal those of each own draft, early stop included."""
     for _, cycle in cycles(1):
         for top_k in (1, 3, 10):
             found = eagle2_curves(cycle, top_k)
             for depth, early, budget in product((1, 4, 12), (False, True), (1, 2, 9, 59, 128)):
                 curve = found[Setting("eagle2", 128, depth, top_k, early)]
-                if budget >= len(curve.accepted):
+                if budget >= len(curve.written):
                     assert budget > top_k + (depth - 1) * top_k**2
                     continue
                 draft = POLICIES["eagle2"](top_k=top_k, max_depth=depth, early_stop=early)(cycle.landscape, budget)
-                assert curve.accepted[budget] == cycle.verdict(draft.tree).accept_length
+                assert curve.written[budget] == cycle.written(cycle.verdict(draft.tree).accept_length)
                 assert curve.passes[budget] == draft.passes
 
 
@@ -51,14 +53,14 @@ def test_acceptance_equals_verification_with_the_targets_argmax():
         text = [*cycle.continuation, -7]
         argmax = [text[min(int(depth), len(text) - 1)] for depth in tree.depths]
         curve = eagle2_curves(cycle, 10)[Setting("eagle2", 128, 6, 10, False)]
-        assert verify_greedy(tree, argmax).accept_length == curve.accepted[budget]
+        assert cycle.written(verify_greedy(tree, argmax).accept_length) == curve.written[budget]
 
 
-def test_more_nodes_never_accept_fewer_tokens_in_one_context():
+def test_more_nodes_never_write_fewer_tokens_in_one_context():
     """All simulated policies are nested, so acceptance is monotone in the budget."""
     for _, cycle in cycles(2):
         for curve in curves(cycle).values():
-            assert (np.diff(curve.accepted) >= 0).all()
+            assert (np.diff(curve.written) >= 0).all()
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -71,19 +73,38 @@ def test_acceptance_on_small_trees_by_brute_force(seed):
     for budget in range(1, 30):
         tree = POLICIES["eagle2"](top_k=3, max_depth=5)(land, budget).tree
         said = [tuple(int(tree.tokens[node]) for node in tree.ancestry(node)[1:]) for node in range(len(tree))]
-        assert curve.accepted[budget] == max(len(one) for one in said if one == tuple(tokens[: len(one)]))
+        assert curve.written[budget] == 1 + max(len(one) for one in said if one == tuple(tokens[: len(one)]))
 
 
 def test_tau_is_the_mean_over_contexts_with_its_normal_interval():
-    """tau, interval and kinds by hand from the contexts' own curves."""
+    """tau, interval and kinds by hand from what each context's own tree writes."""
     contexts = cycles(3)
     row = next(one for one in simulate(contexts) if one.setting == Setting("chain", 4))
-    lengths = np.array([cycle.verdict(POLICIES["chain"]()(cycle.landscape, 4).tree).accept_length for _, cycle in contexts])
-    half = 1.96 * lengths.std(ddof=1) / len(lengths) ** 0.5
-    assert (row.tau, row.low, row.high) == pytest.approx((1 + lengths.mean(), 1 + lengths.mean() - half, 1 + lengths.mean() + half))
+    trees = [(cycle, POLICIES["chain"]()(cycle.landscape, 4).tree) for _, cycle in contexts]
+    wrote = np.array([replay(*one).written for one in trees])
+    half = 1.96 * wrote.std(ddof=1) / len(wrote) ** 0.5
+    assert (row.tau, row.low, row.high) == pytest.approx((wrote.mean(), wrote.mean() - half, wrote.mean() + half))
     kinds = np.array([kind for kind, _ in contexts])
-    assert row.by_kind == pytest.approx({kind: 1 + lengths[kinds == kind].mean() for kind in set(kinds)})
+    assert row.by_kind == pytest.approx({kind: wrote[kinds == kind].mean() for kind in set(kinds)})
     assert row.passes == 4 and row.nodes == 4
+
+
+def test_tau_is_cut_where_the_answer_ends():
+    """A pass behind which two answer tokens are left writes two, whatever is accepted: the page, the recordings and this agree."""
+    _, cycle = max(cycles(4), key=lambda one: one[1].verdict(POLICIES["chain"]()(one[1].landscape, 12).tree).accept_length)
+    whole = eagle2_curves(cycle, 10)[Setting("eagle2", 128, 12, 10, False)].written
+    assert whole[-1] > 2
+    short = eagle2_curves(replace(cycle, room=2), 10)[Setting("eagle2", 128, 12, 10, False)].written
+    assert short.tolist() == np.minimum(whole, 2).tolist()
+
+
+@pytest.mark.parametrize("name", ["smollm2-135m-eagle-fact", "oracle-limerick"])
+def test_simulated_tau_is_the_recorded_one(name):
+    """At the setting that led when the recording was made, tau is what the live run wrote per pass."""
+    recording = read(shipped()[name])
+    found = simulate([(recording.kind, cycle) for cycle in recording.cycles])
+    row = next(one for one in found if one.setting == Setting("eagle2", 25, 12, 10, False))
+    assert row.tau == pytest.approx(recording.tau["eagle2 25"])
 
 
 def test_no_context_is_one_sentence():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from eagle_viz import POLICIES
-from eagle_viz.core.calibration import ablation_policies, climb, ladder_policies
+from eagle_viz.core.ladder import ablation_policies, ladder_policies, score_policies
 from eagle_viz.core.recording import MAX_BUDGET, read, write
 from eagle_viz.engine.drafted import HeadDrafter, OracleDrafter
 from eagle_viz.engine.head import Head
@@ -76,7 +76,7 @@ def test_the_average_is_taken_over_the_other_recording(recordings):
 
 def test_ladder_and_ablation_run_on_recorded_contexts(recordings):
     cycles = [cycle for one in recordings for cycle in one.cycles]
-    rungs = climb(cycles, ladder_policies(12) | ablation_policies(), 25, oracle=12)
+    rungs = score_policies(cycles, ladder_policies(12) | ablation_policies(), 25, oracle=12)
     oracle = rungs[-1]
     assert all(rung.target <= oracle.target + 1e-9 for rung in rungs if rung.name not in ("chain", "best_static", "eagle1"))
     if recordings[0].drafter == "oracle":

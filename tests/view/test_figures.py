@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from eagle_viz.core.calibration import Observations, Rung, by_depth, reliability
+from eagle_viz.core.ladder import Rung
 from eagle_viz.core.population import population
+from eagle_viz.core.reliability import Observations, by_depth, reliability
 from eagle_viz.view import figures
 
 STATIC, DYNAMIC = np.array([0, 0.5, 0.8, 1.0]), np.array([0, 0.6, 1.1, 1.5])

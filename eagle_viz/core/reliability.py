@@ -1,0 +1,166 @@
+"""Confidence against acceptance: reliability diagram, calibration error, acceptance by depth and by rank."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from .landscape import Landscape
+from .tree import DraftTree, Path
+from .verification import Verdict
+
+BINS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """Drafted nodes whose parent was reached (the root always is), one entry each, arrays of equal length.
+
+    ``confidence`` the drafter's and ``target`` the target's probability of the node given its path, ``accepted`` whether the text
+    took it, ``depth`` levels below the root (1 first), ``rank`` among its siblings (0 first).
+    """
+
+    confidence: np.ndarray
+    target: np.ndarray
+    accepted: np.ndarray
+    depth: np.ndarray
+    rank: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.confidence)
+
+    @classmethod
+    def join(cls, parts: Iterable[Observations]) -> Observations:
+        """All observations of several cycles; raises ``ValueError`` where there are none."""
+        parts = list(parts)
+        if not parts:
+            raise ValueError("observations: none given, at least one cycle is needed")
+        names = cls.__dataclass_fields__
+        return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+
+
+def observe(landscape: Landscape, tree: DraftTree, verdict: Verdict) -> Observations:
+    """What one cycle says about confidence: the drafted children of the root and of every accepted node.
+
+    The landscape's candidates must carry the target's probabilities there; raises ``ValueError`` where they do not.
+    """
+    reached = {0, *verdict.accepted}
+    nodes = [node for node in range(1, len(tree)) if int(tree.parents[node]) in reached]
+    prices = [target_price(landscape, tree.paths[node]) for node in nodes]
+    return Observations(
+        confidence=tree.confidences[nodes],
+        target=np.array(prices, dtype=np.float64),
+        accepted=np.isin(nodes, verdict.accepted),
+        depth=tree.depths[nodes],
+        rank=tree.ranks[nodes],
+    )
+
+
+def target_price(landscape: Landscape, path: Path) -> float:
+    """The target's probability of a node given its path; raises ``ValueError`` where the landscape does not know it."""
+    prices = landscape.expand([path[:-1]])[0].target_probabilities
+    if prices is None:
+        raise ValueError("target_probabilities: this landscape does not know the target's probabilities, a recording does")
+    return float(prices[path[-1]])
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Nodes of like confidence: how many, their mean confidence and target probability, and the share that was accepted.
+
+    ``low`` and ``high`` are a 95 % Wilson interval for the accepted share.
+    """
+
+    count: int
+    confidence: float
+    target: float
+    accepted: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Bins of equal count, least confident first, and the calibration error over them.
+
+    ``ece`` = sum over bins of count / total * |mean confidence - mean target probability|; ``ece_accepted`` the same against the
+    accepted share, which also carries the noise of single outcomes.
+    """
+
+    bins: tuple[Bin, ...]
+    ece: float
+    ece_accepted: float
+    count: int
+
+    def to_json(self) -> dict:
+        """Plain numbers, bins as objects."""
+        return {"count": self.count, "ece": self.ece, "ece_accepted": self.ece_accepted, "bins": [dict(vars(b)) for b in self.bins]}
+
+
+def reliability(observations: Observations, bins: int = BINS) -> Reliability:
+    """Sort by confidence, cut into ``bins`` parts of equal count (fewer where there are fewer nodes), compare the means.
+
+    Law: an oracle, whose confidence is the target's probability, has ``ece`` 0.
+    """
+    order = np.argsort(observations.confidence, kind="stable")
+    parts = [part for part in np.array_split(order, bins) if len(part)]
+    found = tuple(_bin(observations, part) for part in parts)
+    total = len(observations)
+    ece = sum(b.count * abs(b.confidence - b.target) for b in found) / total if total else 0.0
+    ece_accepted = sum(b.count * abs(b.confidence - b.accepted) for b in found) / total if total else 0.0
+    return Reliability(found, ece, ece_accepted, total)
+
+
+def _bin(observations: Observations, part: np.ndarray) -> Bin:
+    taken = int(observations.accepted[part].sum())
+    low, high = wilson(taken, len(part))
+    confidence, target = float(observations.confidence[part].mean()), float(observations.target[part].mean())
+    return Bin(len(part), confidence, target, taken / len(part), low, high)
+
+
+def wilson(successes: int, count: int, z: float = 1.96) -> tuple[float, float]:
+    """The Wilson score interval of a share, 95 % by default; (0, 1) where nothing was counted.
+
+    >>> tuple(round(x, 3) for x in wilson(8, 10))
+    (0.49, 0.943)
+    """
+    if count == 0:
+        return 0.0, 1.0
+    share = successes / count
+    centre = share + z * z / (2 * count)
+    half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
+    scale = 1 + z * z / count
+    return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Nodes of one depth or one rank: how many had a reached parent, mean confidence and target probability, share accepted."""
+
+    key: int
+    count: int
+    confidence: float
+    target: float
+    accepted: float
+
+
+def by_depth(observations: Observations) -> tuple[Group, ...]:
+    """Observations by level below the root, 1 first."""
+    return _grouped(observations, observations.depth)
+
+
+def by_rank(observations: Observations) -> tuple[Group, ...]:
+    """Observations by rank among their siblings, 0 first."""
+    return _grouped(observations, observations.rank)
+
+
+def _grouped(observations: Observations, keys: np.ndarray) -> tuple[Group, ...]:
+    groups = []
+    for key in np.unique(keys).tolist():
+        part = np.flatnonzero(keys == key)
+        columns = (observations.confidence, observations.target, observations.accepted)
+        groups.append(Group(int(key), len(part), *(float(column[part].mean()) for column in columns)))
+    return tuple(groups)

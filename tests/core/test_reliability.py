@@ -1,0 +1,65 @@
+"""Confidence against acceptance, by hand."""
+
+import numpy as np
+import pytest
+
+from eagle_viz import DraftTree, Node, Verdict
+from eagle_viz.core.landscape import Candidates, RecordedLandscape
+from eagle_viz.core.reliability import Observations, by_depth, by_rank, observe, reliability, wilson
+
+
+def test_observations_are_the_children_of_the_root_and_of_accepted_nodes():
+    """The text takes node 1 and its third child: four drafted nodes have a reached parent, priced by the target at their place."""
+    target = {(): [0.2, 0.6, 0.1], (0,): [0.9, 0.05, 0.01], (1,): [0.3, 0.1, 0.5]}
+    confidences, tokens = np.array([0.5, 0.25, 0.125]), np.arange(3)
+    landscape = RecordedLandscape({path: Candidates(tokens, confidences, np.array(row)) for path, row in target.items()})
+    kept = [(0,), (1,), (0, 0), (1, 0), (1, 2)]
+    tree = DraftTree.from_nodes(Node(path, path[-1], float(confidences[path[-1]])) for path in kept)
+    seen = observe(landscape, tree, Verdict((tree.index[(1,)], tree.index[(1, 2)]), 5))
+    assert seen.depth.tolist() == [1, 1, 2, 2] and seen.rank.tolist() == [0, 1, 0, 2]
+    assert seen.accepted.tolist() == [False, True, False, True]
+    assert seen.confidence.tolist() == [0.5, 0.25, 0.5, 0.125] and seen.target.tolist() == [0.2, 0.6, 0.3, 0.5]
+
+
+def observations(confidence, target, accepted):
+    size = len(confidence)
+    return Observations(np.array(confidence), np.array(target), np.array(accepted), np.arange(size) % 3 + 1, np.arange(size) % 2)
+
+
+def test_calibration_error_by_hand():
+    """Two bins of two: |0.15 - 0.2| and |0.85 - 0.65| weigh half each: 0.125."""
+    found = reliability(observations([0.1, 0.2, 0.8, 0.9], [0.1, 0.3, 0.6, 0.7], [False, False, True, True]), bins=2)
+    assert found.ece == pytest.approx(0.125)
+    assert [b.count for b in found.bins] == [2, 2] and [b.accepted for b in found.bins] == [0, 1]
+    assert found.ece_accepted == pytest.approx(0.15)
+    assert found.to_json()["bins"][1]["confidence"] == pytest.approx(0.85)
+
+
+def test_an_oracle_has_no_calibration_error_and_bins_are_of_equal_count():
+    values = np.random.default_rng(0).random(1000)
+    found = reliability(observations(values, values, values > 0.5))
+    assert found.ece == pytest.approx(0, abs=1e-12) and len(found.bins) == 15
+    assert {b.count for b in found.bins} == {66, 67} and sum(b.count for b in found.bins) == found.count == 1000
+
+
+def test_outcomes_drawn_from_the_confidences_look_calibrated():
+    rng = np.random.default_rng(1)
+    values = rng.random(6000)
+    found = reliability(observations(values, values, rng.random(6000) < values))
+    assert found.ece_accepted < 0.03
+    assert sum(b.low <= b.confidence <= b.high for b in found.bins) >= 13
+
+
+def test_wilson_interval_matches_the_published_value():
+    """8 of 10: 0.490 to 0.943 (Wilson 1927, 95 %)."""
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+    assert wilson(0, 0) == (0.0, 1.0) and wilson(0, 10)[0] == 0 and wilson(10, 10)[1] == 1
+
+
+def test_groups_partition_the_observations():
+    seen = observations([0.1, 0.2, 0.8, 0.9], [0.1, 0.3, 0.6, 0.7], [False, False, True, True])
+    assert [(g.key, g.count) for g in by_depth(seen)] == [(1, 2), (2, 1), (3, 1)]
+    assert [(g.key, g.count, g.accepted) for g in by_rank(seen)] == [(0, 2, 0.5), (1, 2, 0.5)]
+    assert len(Observations.join([seen, seen])) == 8
+    with pytest.raises(ValueError, match="none given"):
+        Observations.join([])
