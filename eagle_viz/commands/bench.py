@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 
 from ..core.documents import VERSION
+from ..core.policies.base import DEFAULT_LEVELS, MAX_DEPTH, check_whole
 from ..core.population import population
 from .parser import Parser, parse_numbers, print_json
 
@@ -19,6 +20,8 @@ def add_commands(commands: argparse._SubParsersAction) -> argparse._SubParsersAc
     landscapes.add_argument("--sharpness", default="0.8,1.5,2.5,4", help="numbers separated by commas")
     landscapes.add_argument("--budget", type=int, default=25, help="drafted nodes, the root not counted (default 25)")
     landscapes.add_argument("--branching", type=int, default=4, help="candidates per node (default 4)")
+    levels = f"levels of EAGLE-2 (default {DEFAULT_LEVELS})"
+    landscapes.add_argument("--max-depth", type=int, default=DEFAULT_LEVELS, help=levels)
     landscapes.add_argument("--seeds", type=int, default=200, help="how many seeds, from 0 (default 200)")
     landscapes.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
     landscapes.set_defaults(run=run_landscapes)
@@ -30,11 +33,12 @@ def add_commands(commands: argparse._SubParsersAction) -> argparse._SubParsersAc
 
 
 def run_landscapes(args: argparse.Namespace) -> int:
-    """Print, for each sharpness, what EAGLE-2 (top_k 10, 12 levels) expects against both static shapes."""
+    """Print, for each sharpness, what EAGLE-2 (top_k 10) expects against both static shapes."""
     if not 1 <= args.seeds <= 100_000:
         raise ValueError(f"seeds: {args.seeds} given, allowed is a whole number from 1 to 100000")
     sharpness = parse_numbers("sharpness", args.sharpness)
-    rows = [population(value, args.budget, args.branching, seeds=range(args.seeds)) for value in sharpness]
+    options = {"max_depth": check_whole("max_depth", args.max_depth, 1, MAX_DEPTH), "seeds": range(args.seeds)}
+    rows = [population(value, args.budget, args.branching, **options) for value in sharpness]
     if args.json:
         print_json({"version": VERSION, "budget": args.budget, "seeds": args.seeds, "rows": [asdict(row) for row in rows]})
         return 0

@@ -12,6 +12,7 @@ import numpy as np
 from .hashing import child_hashes, hashed_confidences, node_hashes, synthetic_confidences
 from .landscape import SyntheticLandscape
 from .policies import Eagle1
+from .policies.base import DEFAULT_LEVELS
 from .policies.fixed import shape_by_average
 from .tree import ROOT, Path, canonical_order
 
@@ -25,7 +26,8 @@ MOST_CANDIDATES = 1_000_000
 class Population:
     """Means over seeds at one sharpness: ``expected_accepted`` of three policies at one budget, bonus not counted, and the gains.
 
-    ``gain_over_eagle1`` and ``gain_over_static`` are EAGLE-2's: means of each seed's own dynamic / static - 1.
+    ``gain_over_eagle1`` and ``gain_over_static`` are EAGLE-2's: means of each seed's own dynamic / static - 1. ``static_levels``
+    how deep the best static shape goes: no depth cap binds it.
     """
 
     sharpness: float
@@ -34,6 +36,7 @@ class Population:
     eagle2: float
     gain_over_eagle1: float
     gain_over_static: float
+    static_levels: int
 
 
 def affordable_seeds(budget: int, branching: int, top_k: int, max_depth: int) -> range:
@@ -52,7 +55,7 @@ def population(
     branching: int = 4,
     coverage: float = 1.0,
     top_k: int = 10,
-    max_depth: int = 12,
+    max_depth: int = DEFAULT_LEVELS,
     seeds: Sequence[int] = SEEDS,
 ) -> Population:
     """EAGLE-1's shape, the best static shape for this family, and EAGLE-2, each at ``budget`` nodes on every seed's landscape.
@@ -61,10 +64,12 @@ def population(
     A policy that scores fewer than ``budget`` candidates keeps all of them.
     """
     eagle1 = shape_expected(_eagle1_shape(budget, branching), sharpness, branching, coverage, seeds)
-    static = shape_expected(best_shape(budget, sharpness, branching, coverage), sharpness, branching, coverage, seeds)
+    shape = best_shape(budget, sharpness, branching, coverage)
+    static = shape_expected(shape, sharpness, branching, coverage, seeds)
     dynamic = eagle2_expected(sharpness, budget, branching, coverage, top_k, max_depth, seeds)
     means = (float(eagle1.mean()), float(static.mean()), float(dynamic.mean()))
-    return Population(sharpness, *means, float((dynamic / eagle1 - 1).mean()), float((dynamic / static - 1).mean()))
+    gains = (float((dynamic / eagle1 - 1).mean()), float((dynamic / static - 1).mean()))
+    return Population(sharpness, *means, *gains, static_levels=max(map(len, shape), default=0))
 
 
 @lru_cache(maxsize=64)

@@ -232,12 +232,17 @@ def take_budget(chart: str) -> None:
         parts.refresh()
 
 
-def split_of_gain(here: Population, top_k: int) -> str:
+def split_of_gain(here: Population, top_k: int, max_depth: int) -> str:
     """What of EAGLE-2's gain comes from the context and what from a better fixed shape; the sentence follows the signs.
 
     Law: it never speaks of a gain where the number shown is 0 % or below, and it names what makes EAGLE-2 lose.
     """
     over_shape, over_eagle1 = round(100 * here.gain_over_static), round(100 * here.gain_over_eagle1)
+    if over_shape < 0 and here.static_levels > max_depth:
+        return (
+            f"Adapting to the context does not make up for depth here ({over_shape:+d} % against the best fixed shape): EAGLE-2 "
+            f"may go {max_depth} levels deep, the fixed shape goes {here.static_levels}. Raise max_depth."
+        )
     if over_shape < 0:
         return (
             f"Adapting to the context does not pay here ({over_shape:+d} % against the best fixed shape): EAGLE-2 expands only "
@@ -263,7 +268,7 @@ def _population(settings: Settings) -> None:
             f'<p class="claim" data-testid="population">At sharpness {settings.sharpness:g} EAGLE-2 gets '
             f"<b class='dynamic'>{here.eagle2:.2f}</b> tokens a pass, EAGLE-1's shape <b class='static'>{here.eagle1:.2f}</b> "
             f"({here.gain_over_eagle1:+.0%}), the best shape that never looks at the context {here.best_static:.2f} "
-            f"({here.gain_over_static:+.0%}).</p><p>{split_of_gain(here, settings.top_k)}</p>"
+            f"({here.gain_over_static:+.0%}).</p><p>{split_of_gain(here, settings.top_k, settings.max_depth)}</p>"
         )
         with chart:
             st.plotly_chart(

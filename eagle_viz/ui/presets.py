@@ -24,8 +24,9 @@ class Preset:
 PRESETS: dict[str, Preset] = {
     "sharp": Preset(
         "Sharp, 2.5",
-        "At most places one word is nearly certain. EAGLE-2 follows it twelve levels down; EAGLE-1's shape stops at level 5 and "
-        "spends the rest on siblings worth next to nothing: 6.07 against 4.33 tokens. Step through it and watch the gain climb.",
+        "At most places one word is nearly certain. EAGLE-2 follows it six levels down and adds what else is probable; EAGLE-1's "
+        "shape spends 16 of its 25 nodes on siblings worth next to nothing: 5.47 against 4.33 expected tokens. Step through it "
+        "and watch the gain climb.",
         {"sharpness": 2.5},
         first=True,
     ),
@@ -43,11 +44,18 @@ PRESETS: dict[str, Preset] = {
         {"source": "levels", "levels": MISCONCEPTION, "budget": 4, "static": "max_sweep", "dynamic": "best_first"},
         first=True,
     ),
+    "deep": Preset(
+        "Deep, 12 levels",
+        "The sharp landscape again, with twelve draft passes a tree instead of the paper's six: EAGLE-2 follows the sure path "
+        "twelve levels down, 6.07 against 4.33 expected tokens. Each draft pass costs time, so deeper is not always faster: see "
+        "Budget & speed.",
+        {"max_depth": 12},
+    ),
     "chain": Preset(
         "One sure chain",
-        "Every next word is 97 % certain. EAGLE-2 puts all 12 nodes into one chain worth 9.90 tokens; EAGLE-1's shape has five "
-        "levels and gets 4.64.",
-        {"source": "levels", "levels": "0.97 0.01 0.01 0.005", "budget": 12},
+        "Every next word is 97 % certain. With twelve levels allowed, EAGLE-2 puts all 12 nodes into one chain worth 9.90 tokens; "
+        "EAGLE-1's shape has five levels and gets 4.64.",
+        {"source": "levels", "levels": "0.97 0.01 0.01 0.005", "budget": 12, "max_depth": 12},
     ),
     "ties": Preset(
         "Ties",
@@ -71,9 +79,9 @@ PRESETS: dict[str, Preset] = {
     ),
     "legal": Preset(
         "A legal clause",
-        "With the shipped head, a small one, the trees in this clause are 2 to 7 levels deep. Choose A legal clause · upper bound "
-        "above to see what a perfectly calibrated drafter builds for the same prompt: 4 to 9 levels.",
-        {"view": "text", "source": "recording", "recording": "legal"},
+        "With the shipped head, a small one, and twelve levels allowed, the trees in this clause are 2 to 7 levels deep. Choose A "
+        "legal clause · upper bound above to see what a perfectly calibrated drafter builds for the same prompt: 4 to 9 levels.",
+        {"view": "text", "source": "recording", "recording": "legal", "max_depth": 12},
     ),
     "limerick": Preset(
         "A limerick",

@@ -13,7 +13,7 @@ from eagle_viz.core.replay import replay, tau
 from eagle_viz.ui.tour import STOPS
 from tests.browser.conftest import settled, wait_until_still
 
-EAGLE2 = POLICIES["eagle2"](top_k=10, max_depth=12)
+EAGLE2 = POLICIES["eagle2"]()
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ def test_each_seed_is_what_the_policies_give(sharpness, branching, coverage):
 
 
 def test_dynamic_wins_more_the_more_contexts_differ():
-    gains = [population(sharpness) for sharpness in (0.5, 1.5, 2.5, 4.0)]
+    gains = [population(sharpness, max_depth=12) for sharpness in (0.5, 1.5, 2.5, 4.0)]
     over_eagle1 = [row.gain_over_eagle1 for row in gains]
     over_static = [row.gain_over_static for row in gains]
     assert over_eagle1 == sorted(over_eagle1) and over_static == sorted(over_static)

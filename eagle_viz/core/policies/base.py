@@ -95,8 +95,10 @@ class Parameter:
     step: float = 1
 
 
+DEFAULT_LEVELS = 6
+"""Levels below the root where nobody names another number, in the library, on the command line and on the page: the paper's."""
 TOP_K = Parameter("top_k", int, "nodes expanded per level, children scored per node", "top_k: nodes expanded per level", 10, 1, 32)
-LEVELS = Parameter("max_depth", int, "levels below the root", "max_depth: levels below the root", 12, 1, 24)
+LEVELS = Parameter("max_depth", int, "levels below the root", "max_depth: levels below the root", DEFAULT_LEVELS, 1, 24)
 
 
 class Policy(ABC):

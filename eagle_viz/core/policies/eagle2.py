@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..landscape import Landscape
-from .base import LEVELS, MAX_DEPTH, TOP_K, Draft, Parameter, Policy, PoolTooSmallError, check_budget, check_whole
+from .base import DEFAULT_LEVELS, LEVELS, MAX_DEPTH, TOP_K, Draft, Parameter, Policy, PoolTooSmallError, check_budget, check_whole
 from .layers import Layers, greatest
 
 EXPAND_BY = ("value", "confidence")
@@ -35,7 +35,7 @@ class Eagle2(Policy):
     parameters = (TOP_K, LEVELS, EARLY_STOP)
     expands_first = True
     top_k: int = 10
-    max_depth: int = 6
+    max_depth: int = DEFAULT_LEVELS
     expand_by: str = "value"
     rerank: bool = True
     early_stop: bool = False
