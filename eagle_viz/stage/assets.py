@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import cache
 from importlib.resources import files
 
 _HERE = files(__package__)
+_IMPORTS = re.compile(r"^import [^;]*;$", re.MULTILINE)
 
 
 @cache
@@ -25,12 +27,13 @@ def player_template() -> str:
 def source() -> str:
     """One ES module: the files of ``js/`` in the order of their numbers, and the player page as a constant.
 
-    Comments and indentation stay behind: Streamlit sends the module along with every new trace.
+    Each file imports only from files before it, so that joined they need neither imports nor exports. Comments and indentation
+    stay behind too: Streamlit sends the module along with every new trace.
     """
     parts = sorted((part for part in (_HERE / "js").iterdir() if part.name.endswith(".js")), key=lambda part: part.name)
-    lines = (line.strip() for part in parts for line in part.read_text(encoding="utf-8").splitlines())
-    code = (line for line in lines if line and not line.startswith("//"))
-    return "\n".join([f"const PLAYER = {inert_json(player_template())};", *code])
+    lines = (line.strip() for part in parts for line in _IMPORTS.sub("", part.read_text(encoding="utf-8")).splitlines())
+    code = (line.removeprefix("export ") if not line.startswith("export default") else line for line in lines)
+    return "\n".join([f"const PLAYER = {inert_json(player_template())};", *(line for line in code if line and line[:2] != "//")])
 
 
 def inert_json(value: object) -> str:

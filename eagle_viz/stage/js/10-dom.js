@@ -1,17 +1,17 @@
 // Making and finding elements; nothing here knows what a tree is.
 
-const SVG = "http://www.w3.org/2000/svg";
+export const SVG = "http://www.w3.org/2000/svg";
 
-function html(tag, attributes = {}, children = []) {
+export function html(tag, attributes = {}, children = []) {
   return fill(document.createElement(tag), attributes, children);
 }
 
-function svg(tag, attributes = {}, children = []) {
+export function svg(tag, attributes = {}, children = []) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
 // Text always goes in as a text node, so markup inside a token stays inert.
-function fill(element, attributes, children) {
+export function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
@@ -21,25 +21,25 @@ function fill(element, attributes, children) {
   return element;
 }
 
-function setText(element, text) {
+export function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
 }
 
-function setAttribute(element, name, value) {
+export function setAttribute(element, name, value) {
   if (value === null) element.removeAttribute(name);
   else if (element.getAttribute(name) !== String(value)) element.setAttribute(name, value);
 }
 
-function clamp(value, low, high) {
+export function clamp(value, low, high) {
   return Math.min(Math.max(value, low), high);
 }
 
-function reducedMotion() {
+export function reducedMotion() {
   return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
 // The element that really has the focus, inside whichever shadow root.
-function focused() {
+export function focused() {
   let element = document.activeElement;
   while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement;
   return element;

@@ -1,19 +1,25 @@
 // Labels that never overlap: in reveal order each takes the first free spot beside its node, or stays away until hover or zoom.
 // Later nodes never push out earlier ones, so a label does not vanish while stepping forward.
 
+import { radiusOf } from "./30-geometry.js";
+
 const LINE = 12;
 const CELL = 48;
-const LONGEST_TOKEN = 12;
-const rulers = new Map();
+export const LONGEST_TOKEN = 12;
+
+// Measures texts in the page's font, each once; a test without a page puts a measure of its own in.
+export const ruler = { widths: new Map(), font: "sans-serif", pen: null, measure: widthInPage };
+
+function widthInPage(text, weight) {
+  ruler.pen ??= document.createElement("canvas").getContext("2d");
+  ruler.pen.font = `${weight} 10.5px ${ruler.font}`;
+  return ruler.pen.measureText(text).width;
+}
 
 function textWidth(text, weight) {
   const key = weight + text;
-  if (!rulers.has(key)) {
-    const ruler = (rulers.canvas ??= document.createElement("canvas").getContext("2d"));
-    ruler.font = `${weight} 10.5px ${rulers.font ?? "sans-serif"}`;
-    rulers.set(key, ruler.measureText(text).width);
-  }
-  return rulers.get(key);
+  if (!ruler.widths.has(key)) ruler.widths.set(key, ruler.measure(text, weight));
+  return ruler.widths.get(key);
 }
 
 function makeGrid(width) {
@@ -32,13 +38,10 @@ function occupy(grid, box) {
   }
 }
 
-// A label of a node in sight must not run out of it.
 function isFree(grid, box, owner) {
-  if (box.x1 > grid.width && box.x0 < grid.width) return false;
   for (const cell of cellsOf(box))
     for (const other of grid.cells.get(cell) ?? [])
-      if (other.owner !== owner && box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1)
-        return false;
+      if (other.owner !== owner && box.x0 < other.x1 && other.x0 < box.x1 && box.y0 < other.y1 && other.y0 < box.y1) return false;
   return true;
 }
 
@@ -65,16 +68,17 @@ function spotsBeside(token, radius, width) {
   return token.dy < 0 ? [below, right] : [{ dx: 0, dy: -radius - 4, anchor: "middle" }, right];
 }
 
-function cut(text, length) {
+export function cut(text, length) {
   const signs = [...text];
   return signs.length <= length ? text : `${signs.slice(0, length - 1).join("")}…`;
 }
 
-function place(grid, node, point, texts, spots, weight) {
+export function place(grid, node, point, texts, spots, weight) {
   for (const text of texts)
     for (const spot of spots) {
       const box = boxAt(node, point.x + spot.dx, point.y + spot.dy, textWidth(text, weight), spot.anchor);
-      if (!isFree(grid, box, node)) continue;
+      const cutOff = point.x < grid.width && box.x1 > grid.width; // a label of a node in sight must not run out of it
+      if (cutOff || !isFree(grid, box, node)) continue;
       occupy(grid, { ...box, owner: null });
       return { text, ...spot };
     }
@@ -88,23 +92,23 @@ function tokenTexts(text, across) {
 }
 
 // For each node of a side: {value, token} spots or null. `order` is the reveal order, `leaf(node)` whether nothing ever hangs below it.
-function placeLabels(book, order, picture, leaf) {
+export function placeLabels(trace, order, picture, leaf) {
   const grid = makeGrid(picture.width);
   const marks = order.filter((node) => picture.places.has(node));
-  for (const node of [0, ...marks]) occupyMark(grid, book, node, picture);
+  for (const node of [0, ...marks]) occupyMark(grid, trace, node, picture);
   const labels = new Map();
-  for (const node of marks) labels.set(node, labelsOf(grid, book, node, picture, leaf(node)));
+  for (const node of marks) labels.set(node, labelsOf(grid, trace, node, picture, leaf(node)));
   return labels;
 }
 
-function occupyMark(grid, book, node, picture) {
+function occupyMark(grid, trace, node, picture) {
   const { x, y } = picture.places.get(node);
-  const r = node === 0 ? 8 : radiusOf(book.nodes[node].value, picture.down);
+  const r = node === 0 ? 8 : radiusOf(trace.nodes[node].value, picture.down);
   occupy(grid, { owner: node, x0: x - r, x1: x + r, y0: y - r, y1: y + r });
 }
 
-function labelsOf(grid, book, node, picture, isLeaf) {
-  const { value, shown, text } = book.nodes[node];
+function labelsOf(grid, trace, node, picture, isLeaf) {
+  const { value, shown, text } = trace.nodes[node];
   const point = picture.places.get(node);
   const radius = radiusOf(value, picture.down);
   if (text === undefined) {

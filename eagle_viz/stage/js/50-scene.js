@@ -1,9 +1,13 @@
 // The scene: one SVG a side. Elements are made once per trace and keyed by rank path; a step only changes attributes.
 
-const GLIDE = 260;
+import { clamp, reducedMotion, setAttribute, setText, svg } from "./10-dom.js";
+import { edgePath, radiusOf } from "./30-geometry.js";
+import { cut, LONGEST_TOKEN } from "./40-labels.js";
+
+export const GLIDE = 260;
 const FAINT = 0.02;
 
-function makeScene(side) {
+export function makeScene(side) {
   const edges = svg("g", { class: "edges", "aria-hidden": "true" });
   const ghosts = svg("g", { class: "ghosts", "aria-hidden": "true" });
   const marks = svg("g", { class: "marks", role: "group" });
@@ -30,19 +34,19 @@ function makeScene(side) {
 }
 
 // Keep the elements of paths that stay, add new ones, remove the gone: so nodes glide by identity when the landscape changes.
-function stock(scene, book, kept) {
-  const wanted = new Set(kept.map((node) => book.nodes[node].path));
+export function syncElements(scene, trace, kept) {
+  const wanted = new Set(kept.map((node) => trace.nodes[node].path));
   for (const [path, item] of scene.items) if (!wanted.has(path)) discard(scene, path, item);
   for (const node of kept) {
-    const { path } = book.nodes[node];
+    const { path } = trace.nodes[node];
     if (!scene.items.has(path)) scene.items.set(path, makeItem(scene, path));
-    dress(scene.items.get(path), book, node);
+    applyLook(scene.items.get(path), trace, node);
   }
   scene.codes.clear();
-  scene.book = book;
-  scene.byNode = new Map(kept.map((node) => [node, scene.items.get(book.nodes[node].path)]));
-  setText(scene.root.querySelector("text"), cut(book.nodes[0].text ?? "", 18));
-  setAttribute(scene.root, "aria-label", `root: ${book.nodes[0].text ?? "the last committed token"}`);
+  scene.trace = trace;
+  scene.byNode = new Map(kept.map((node) => [node, scene.items.get(trace.nodes[node].path)]));
+  setText(scene.root.querySelector("text"), cut(trace.nodes[0].text ?? "", 18));
+  setAttribute(scene.root, "aria-label", `root: ${trace.nodes[0].text ?? "the last committed token"}`);
 }
 
 function makeItem(scene, path) {
@@ -67,16 +71,12 @@ function discard(scene, path, item) {
   scene.items.delete(path);
 }
 
-function dress(item, book, node) {
-  const { path, value, shown, depth, text, odds } = book.nodes[node];
+function applyLook(item, trace, node) {
+  const { path, value, shown, depth, text, odds } = trace.nodes[node];
   const tone = Math.sqrt(value);
   item.node = node;
   setAttribute(item.group, "aria-level", depth + 1);
-  setAttribute(
-    item.group,
-    "aria-label",
-    `${text === undefined ? `node ${path}` : text}, confidence ${odds}, worth ${shown}`,
-  );
+  setAttribute(item.group, "aria-label", `${text === undefined ? `node ${path}` : text}, confidence ${odds}, worth ${shown}`);
   item.group.classList.toggle("faint", value < FAINT);
   item.edge.classList.toggle("faint", value < FAINT);
   item.group.classList.toggle("heavy", value >= 0.1);
@@ -86,19 +86,19 @@ function dress(item, book, node) {
 }
 
 // Put every element where the picture says, at once or gliding from where it is.
-function arrange(scene, book, picture, labels, glide) {
+export function arrange(scene, trace, picture, labels, glide) {
   scene.picture = picture;
   cancelAnimationFrame(scene.gliding);
-  for (const item of scene.byNode.values()) shapeItem(item, book, picture, labels.get(item.node));
+  for (const item of scene.byNode.values()) shapeItem(item, trace, picture, labels.get(item.node));
   const goals = goalsOf(scene, picture);
-  if (!glide || reducedMotion() || !goals.some((goal) => goal.from)) return settle(scene, book, goals, 1);
+  if (!glide || reducedMotion() || !goals.some((goal) => goal.from)) return settle(scene, trace, goals, 1);
   const began = performance.now();
   const frame = (now) => {
     const t = clamp((now - began) / GLIDE, 0, 1);
-    settle(scene, book, goals, 1 - (1 - t) ** 3);
+    settle(scene, trace, goals, 1 - (1 - t) ** 3);
     if (t < 1) scene.gliding = requestAnimationFrame(frame);
   };
-  settle(scene, book, goals, 0);
+  settle(scene, trace, goals, 0);
   scene.gliding = requestAnimationFrame(frame);
 }
 
@@ -112,17 +112,14 @@ function goalsOf(scene, picture) {
   return goals;
 }
 
-function settle(scene, book, goals, t) {
+function settle(scene, trace, goals, t) {
   for (const goal of goals) {
     const { from, to } = goal;
     goal.item.place = from ? { x: from.x + (to.x - from.x) * t, y: from.y + (to.y - from.y) * t } : to;
-    goal.element.setAttribute(
-      "transform",
-      `translate(${goal.item.place.x.toFixed(2)} ${goal.item.place.y.toFixed(2)})`,
-    );
+    goal.element.setAttribute("transform", `translate(${goal.item.place.x.toFixed(2)} ${goal.item.place.y.toFixed(2)})`);
   }
   for (const { item } of goals.slice(1))
-    item.edge.setAttribute("d", edgePath(placeOf(scene, book.nodes[item.node].parent), item.place));
+    item.edge.setAttribute("d", edgePath(placeOf(scene, trace.nodes[item.node].parent), item.place));
   scene.canvas.dispatchEvent(new Event("moved"));
 }
 
@@ -130,8 +127,8 @@ function placeOf(scene, node) {
   return node === 0 ? scene.place : (scene.byNode.get(node)?.place ?? scene.picture.places.get(node));
 }
 
-function shapeItem(item, book, picture, labels) {
-  const r = radiusOf(book.nodes[item.node].value, picture.down);
+function shapeItem(item, trace, picture, labels) {
+  const r = radiusOf(trace.nodes[item.node].value, picture.down);
   item.radius = r;
   for (const [name, value] of [
     ["x", -r],
@@ -141,8 +138,8 @@ function shapeItem(item, book, picture, labels) {
   ])
     setAttribute(item.mark, name, value.toFixed(2));
   if (item.code) roundOff(item, item.code);
-  writeLabel(item.value, labels?.value, book.nodes[item.node].shown, r);
-  writeLabel(item.token, labels?.token, book.nodes[item.node].text ?? "", r);
+  writeLabel(item.value, labels?.value, trace.nodes[item.node].shown, r);
+  writeLabel(item.token, labels?.token, trace.nodes[item.node].text ?? "", r);
 }
 
 function writeLabel(element, spot, text, radius) {
@@ -155,60 +152,57 @@ function writeLabel(element, spot, text, radius) {
 }
 
 function roundOff(item, code) {
-  setAttribute(
-    item.mark,
-    "rx",
-    code.includes("shared") ? item.radius.toFixed(2) : Math.min(2.5, item.radius / 2).toFixed(2),
-  );
+  setAttribute(item.mark, "rx", code.includes("shared") ? item.radius.toFixed(2) : Math.min(2.5, item.radius / 2).toFixed(2));
 }
 
 // The code of a node says how it looks: "" hidden, else words that are its classes too.
-function codeOf(node, at, otherAt, count, least, value) {
+export function codeOf(node, at, otherAt, count, least, value) {
   if (!(at[node] < count)) return "";
   const where = otherAt[node] < count ? "shared" : "only";
   const fresh = at[node] === count - 1 ? " fresh" : "";
   return where + fresh + (value < least ? " misspent" : "");
 }
 
-function reveal(scene, node, code) {
+export function showNode(scene, node, code) {
   const item = scene.byNode.get(node);
   if (scene.codes.get(node) === code || !item) return;
   scene.codes.set(node, code);
   item.code = code;
   setAttribute(item.group, "display", code ? null : "none");
   setAttribute(item.edge, "display", code ? null : "none");
-  const { path, value } = scene.book.nodes[node];
-  for (const [name, fact] of [["tree", scene.side], ["path", path], ["value", value]])
+  const { path, value } = scene.trace.nodes[node];
+  for (const [name, fact] of [
+    ["tree", scene.side],
+    ["path", path],
+    ["value", value],
+  ])
     setAttribute(item.group, `data-${name}`, code ? fact : null);
-  for (const word of ["shared", "only", "fresh", "misspent"])
-    item.group.classList.toggle(word, code.split(" ").includes(word));
+  for (const word of ["shared", "only", "fresh", "misspent"]) item.group.classList.toggle(word, code.split(" ").includes(word));
   if (code) roundOff(item, code);
 }
 
-// -- candidates that were scored but not kept: drawn as faint stubs, on demand ------------------------------------------
-
-function stockGhosts(scene, book, nodes) {
+export function syncGhosts(scene, trace, nodes) {
   scene.ghosts.replaceChildren();
   scene.stubs.clear();
   for (const node of nodes) {
     const stub = svg("path", { class: "stub" });
-    const dot = svg("circle", { class: "dot", r: 1.8, "data-ghost": book.nodes[node].path });
+    const dot = svg("circle", { class: "dot", r: 1.8, "data-ghost": trace.nodes[node].path });
     scene.ghosts.append(stub, dot);
     scene.stubs.set(node, { stub, dot });
   }
 }
 
-function arrangeGhosts(scene, book) {
+export function arrangeGhosts(scene, trace) {
   for (const [node, { stub, dot }] of scene.stubs) {
     const to = scene.picture.places.get(node);
-    const from = scene.picture.places.get(book.nodes[node].parent);
+    const from = scene.picture.places.get(trace.nodes[node].parent);
     setAttribute(dot, "cx", to.x.toFixed(1));
     setAttribute(dot, "cy", to.y.toFixed(1));
     setAttribute(stub, "d", edgePath(from, to));
   }
 }
 
-function showGhost(scene, node, look) {
+export function showGhost(scene, node, look) {
   const pair = scene.stubs.get(node);
   if (pair.look === look) return;
   pair.look = look;
@@ -218,4 +212,10 @@ function showGhost(scene, node, look) {
     element.classList.toggle("chosen", look === "chosen");
   }
   setAttribute(pair.dot, "r", look === "scored" ? 1.8 : 3);
+}
+
+export function moveRing(scene) {
+  if (!scene.ringed?.place) return;
+  setAttribute(scene.ring, "r", (scene.ringed.radius + 3).toFixed(1));
+  setAttribute(scene.ring, "transform", `translate(${scene.ringed.place.x.toFixed(2)} ${scene.ringed.place.y.toFixed(2)})`);
 }

@@ -1,5 +1,8 @@
 // The stage's furniture: every control and readout, made once. The names in data-testid are relied on by scripts.
 
+import { html, svg } from "./10-dom.js";
+import { SIDES } from "./20-trace.js";
+
 const SPEEDS = [
   ["0.5", "½×"],
   ["1", "1×"],
@@ -38,10 +41,8 @@ function glyph(name) {
   ]);
 }
 
-function button(name, testid, label, attributes = {}) {
-  return html("button", { type: "button", "data-testid": testid, "aria-label": label, title: label, ...attributes }, [
-    glyph(name),
-  ]);
+export function button(name, testid, label, attributes = {}) {
+  return html("button", { type: "button", "data-testid": testid, "aria-label": label, title: label, ...attributes }, [glyph(name)]);
 }
 
 function readout(side, title) {
@@ -121,11 +122,9 @@ function makeTools() {
     "div",
     { class: "modes", role: "group", "aria-label": "What a step is" },
     MODES.map(([value, text, title]) =>
-      html(
-        "button",
-        { type: "button", "data-mode": value, "data-testid": `stage-mode-${value}`, title, "aria-pressed": "false" },
-        [text],
-      ),
+      html("button", { type: "button", "data-mode": value, "data-testid": `stage-mode-${value}`, title, "aria-pressed": "false" }, [
+        text,
+      ]),
     ),
   );
   const zoom = html("div", { class: "buttons" }, [
@@ -178,7 +177,7 @@ function makeLegend() {
   ]);
 }
 
-function makeSkeleton(scenes, trace) {
+export function makeSkeleton(scenes, trace) {
   const root = html(
     "div",
     { class: "stage", "data-testid": "stage", role: "group", "aria-label": "Two draft trees on one landscape" },

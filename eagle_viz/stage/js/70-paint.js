@@ -1,29 +1,21 @@
 // Paint: bring the picture in line with the state. Everything shown is looked up; nothing about a tree is worked out here.
 
-function cursorRange(stage) {
-  const { book, mode, budget } = stage;
-  if (mode === "phases") return [-book.trace.phases.length, budget];
-  if (mode === "verify") return [0, verdictLength(stage)];
-  return [0, budget];
-}
+import { setAttribute, setText } from "./10-dom.js";
+import { expectedAt, gainText, leastOf, OTHER, revealAt, SIDES } from "./20-trace.js";
+import { cursorName, cursorOf, cursorRange, inLayers, keptCount } from "./35-state.js";
+import { codeOf, moveRing, showGhost, showNode } from "./50-scene.js";
+import { paintVerdict, verdictWords } from "./64-verdict.js";
+import { paintLink } from "./66-link.js";
+import { paintTable } from "./68-table.js";
 
-function cursorOf(stage) {
-  if (stage.mode === "verify") return stage.turn;
-  return stage.mode === "phases" && stage.step === 0 ? stage.layer : stage.step;
-}
-
-function keptCount(stage) {
-  return stage.mode === "verify" ? stage.budget : stage.step;
-}
-
-function paint(stage) {
+export function paint(stage) {
   const count = keptCount(stage);
-  const pages = Object.fromEntries(SIDES.map((side) => [side, pageOf(stage.book, side, stage.budget)]));
-  stage.pages = pages;
-  const tallies = Object.fromEntries(SIDES.map((side) => [side, paintTree(stage, side, pages, count)]));
+  const reveals = Object.fromEntries(SIDES.map((side) => [side, revealAt(stage.trace, side, stage.budget)]));
+  stage.reveals = reveals;
+  const tallies = Object.fromEntries(SIDES.map((side) => [side, paintTree(stage, side, reveals, count)]));
   paintGhosts(stage, count);
-  paintReadouts(stage, pages, count);
-  paintWords(stage, pages, count);
+  paintReadouts(stage, reveals, count);
+  paintWords(stage, reveals, count);
   paintCounts(stage, tallies);
   paintNotice(stage);
   paintControls(stage);
@@ -33,25 +25,21 @@ function paint(stage) {
 }
 
 // Returns how many nodes are shown: shared, only in this one, wasted.
-function paintTree(stage, side, pages, count) {
+function paintTree(stage, side, reveals, count) {
   const scene = stage.scenes[side];
-  const here = pages[side].at;
-  const there = pages[OTHER[side]].at;
-  const least = side === "static" ? leastOf(pages.dynamic, count) : -1;
+  const here = reveals[side].at;
+  const there = reveals[OTHER[side]].at;
+  const least = side === "static" ? leastOf(reveals.dynamic, count) : -1;
   const tally = { shared: 0, only: 0, misspent: 0 };
   for (const node of scene.byNode.keys()) {
-    const code = codeOf(node, here, there, count, least, stage.book.nodes[node].value);
-    reveal(scene, node, code);
+    const code = codeOf(node, here, there, count, least, stage.trace.nodes[node].value);
+    showNode(scene, node, code);
     if (!code) continue;
     tally[code.startsWith("shared") ? "shared" : "only"] += 1;
     if (code.endsWith("misspent")) tally.misspent += 1;
   }
-  paintRing(scene, stage.mode === "verify" ? undefined : pages[side].order[count - 1]);
+  paintRing(scene, stage.mode === "verify" ? undefined : reveals[side].order[count - 1]);
   return tally;
-}
-
-function leastOf(page, count) {
-  return page.least[Math.min(count, page.least.length - 1)];
 }
 
 function paintRing(scene, node) {
@@ -61,23 +49,8 @@ function paintRing(scene, node) {
   if (item?.place) moveRing(scene);
 }
 
-function moveRing(scene) {
-  if (!scene.ringed?.place) return;
-  setAttribute(scene.ring, "r", (scene.ringed.radius + 3).toFixed(1));
-  setAttribute(
-    scene.ring,
-    "transform",
-    `translate(${scene.ringed.place.x.toFixed(2)} ${scene.ringed.place.y.toFixed(2)})`,
-  );
-}
-
-function expectedAt(page, count) {
-  const row = Math.min(count, page.expected.length - 1);
-  return { number: page.expected[row], text: page.shown[row] };
-}
-
-function paintReadouts(stage, pages, count) {
-  const [fixed, free] = SIDES.map((side) => expectedAt(pages[side], count));
+function paintReadouts(stage, reveals, count) {
+  const [fixed, free] = SIDES.map((side) => expectedAt(reveals[side], count));
   setText(stage.parts.static, fixed.text);
   setText(stage.parts.dynamic, free.text);
   setText(stage.parts.gain, gainText(fixed.number, free.number));
@@ -85,14 +58,8 @@ function paintReadouts(stage, pages, count) {
   setAttribute(stage.parts.dynamic, "data-exact", free.number);
 }
 
-function gainText(fixed, free) {
-  if (fixed === 0) return free === 0 ? "0%" : "∞";
-  const percent = Math.round((free / fixed - 1) * 100);
-  return `${percent > 0 ? "+" : percent < 0 ? "-" : ""}${Math.abs(percent)}%`;
-}
-
-function paintWords(stage, pages, count) {
-  const [phase, main, aside, beside] = wordsFor(stage, pages, count);
+function paintWords(stage, reveals, count) {
+  const [phase, main, aside, beside] = wordsFor(stage, reveals, count);
   const named = main.indexOf(" is kept: ");
   setText(stage.parts.phase, phase);
   setText(stage.parts.who, named < 0 ? "" : main.slice(0, named));
@@ -102,36 +69,24 @@ function paintWords(stage, pages, count) {
   setAttribute(stage.parts.captions.static, "title", beside ?? null);
 }
 
-function wordsFor(stage, pages, count) {
+function wordsFor(stage, reveals, count) {
   if (stage.mode === "verify") return verdictWords(stage);
   if (inLayers(stage)) return layerWords(stage);
-  const { dynamic, static: fixed } = pages;
-  const keeping = stage.book.trace.sides.dynamic.keeping;
+  const { dynamic, static: fixed } = reveals;
+  const keeping = stage.trace.sides.dynamic.keeping;
   const phase = `${keeping} · step ${count} of ${stage.budget}`;
   if (count === 0)
-    return [
-      phase,
-      "Nothing kept yet: only the root, the last committed token.",
-      "Every step keeps one more node in both trees.",
-    ];
+    return [phase, "Nothing kept yet: only the root, the last committed token.", "Every step keeps one more node in both trees."];
   const main = dynamic.why[count - 1] ?? "The dynamic tree has no candidate left.";
   const missed = count === stage.budget ? (dynamic.missed[count] ?? "") : "";
   const beside = fixed.why[count - 1] ?? "This tree has no candidate left.";
   return [phase, main, missed, beside];
 }
 
-function inLayers(stage) {
-  return stage.mode === "phases" && stage.step === 0 && stage.layer < 0;
-}
-
 function layerWords(stage) {
-  const { phases } = stage.book.trace;
+  const { phases } = stage.trace;
   const row = phases.length + stage.layer;
-  return [
-    `Expand · layer ${row + 1} of ${phases.length}`,
-    phases[row].sentence,
-    "Nothing is kept yet, so both trees count 0.",
-  ];
+  return [`Expand · layer ${row + 1} of ${phases.length}`, phases[row].sentence, "Nothing is kept yet, so both trees count 0."];
 }
 
 function paintCounts(stage, tallies) {
@@ -147,13 +102,11 @@ function paintCounts(stage, tallies) {
 
 // Where a pool is smaller than the budget Python's sentence says so.
 function paintNotice(stage) {
-  const short = SIDES.map((side) => stage.book.trace.sides[side]).filter(
-    (one) => one.notice && stage.budget > one.available,
-  );
+  const short = SIDES.map((side) => stage.trace.sides[side]).filter((one) => one.notice && stage.budget > one.available);
   setText(stage.parts.notice, [...new Set(short.map((one) => one.notice.replace("{budget}", stage.budget)))].join(" "));
 }
 
-function paintControls(stage) {
+export function paintControls(stage) {
   const [low, high] = cursorRange(stage);
   const [name, shown] = cursorName(stage);
   setRange(stage.parts.step, low, high, cursorOf(stage), shown);
@@ -162,15 +115,9 @@ function paintControls(stage) {
   for (const key of stage.parts.modes) setAttribute(key, "aria-pressed", key.dataset.mode === stage.mode);
   stage.parts.idle.hidden = stage.parts.expanding.hidden = !inLayers(stage);
   stage.parts.kept.hidden = inLayers(stage);
-  if (inLayers(stage)) setText(stage.parts.idle, stage.book.trace.sides.static.idle);
+  if (inLayers(stage)) setText(stage.parts.idle, stage.trace.sides.static.idle);
   setAttribute(stage.parts.play, "aria-pressed", Boolean(stage.playing));
   stage.parts.play.classList.toggle("playing", Boolean(stage.playing));
-}
-
-function cursorName(stage) {
-  if (inLayers(stage)) return ["Layer", `${stage.book.trace.phases.length + stage.layer + 1}`];
-  if (stage.mode !== "verify") return ["Step", `${stage.step}`];
-  return [stage.book.trace.verify.kind === "rolls" ? "Roll" : "Token", `${stage.turn}`];
 }
 
 function setRange(slider, low, high, value, text) {
@@ -185,14 +132,14 @@ function setRange(slider, low, high, value, text) {
 function paintGhosts(stage, count) {
   const scene = stage.scenes.dynamic;
   if (!scene.stubs.size) return;
-  const { at } = stage.pages.dynamic;
+  const { at } = stage.reveals.dynamic;
   const looks = ghostLooks(stage);
   for (const node of scene.stubs.keys()) showGhost(scene, node, at[node] < count ? "" : looks(node));
 }
 
 // In an expand layer: what was scored so far, who is being expanded, who goes on. Later: everything scored.
 function ghostLooks(stage) {
-  const { phases } = stage.book.trace;
+  const { phases } = stage.trace;
   const row = inLayers(stage) ? phases.length + stage.layer : null;
   if (row === null) return () => "scored";
   const seen = new Set(phases.slice(0, row + 1).flatMap((layer) => layer.scored));

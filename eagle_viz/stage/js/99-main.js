@@ -1,8 +1,18 @@
 // Mounting: one stage per parent element; later calls bring new data to it.
 
+import { SIDES } from "./20-trace.js";
+import { START } from "./35-state.js";
+import { ruler } from "./40-labels.js";
+import { makeScene } from "./50-scene.js";
+import { makeSkeleton } from "./60-skeleton.js";
+import { paint } from "./70-paint.js";
+import { arrangeStage, resize } from "./78-sizes.js";
+import { stop } from "./90-moves.js";
+import { pressKey, wire } from "./94-wiring.js";
+import { applyTheme, receive } from "./96-receive.js";
+
 const stages = new WeakMap();
 let latest = null;
-const DEFAULTS = { max_budget: 128, height: 440, sharpness: null, sharpness_range: [0.1, 4], offline: false, acknowledge: null };
 
 function partsOf(root) {
   const find = (testid) => root.querySelector(`[data-testid="${testid}"]`);
@@ -11,8 +21,7 @@ function partsOf(root) {
     output: find(testid).closest("label").querySelector("output"),
     label: find(testid).closest("label"),
   });
-  const perSide = (selector) =>
-    Object.fromEntries(SIDES.map((side) => [side, root.querySelector(`.panel.${side} ${selector}`)]));
+  const perSide = (selector) => Object.fromEntries(SIDES.map((side) => [side, root.querySelector(`.panel.${side} ${selector}`)]));
   return {
     static: find("stage-static-expected"),
     dynamic: find("stage-dynamic-expected"),
@@ -45,7 +54,7 @@ function partsOf(root) {
   };
 }
 
-function makeStage(host, trace) {
+function makeStage(host, trace, state) {
   const scenes = Object.fromEntries(SIDES.map((side) => [side, makeScene(side)]));
   const root = makeSkeleton(scenes, trace);
   host.replaceChildren(root);
@@ -53,25 +62,10 @@ function makeStage(host, trace) {
     root,
     scenes,
     parts: partsOf(root),
-    view: HOME,
-    budget: 1,
-    step: 0,
-    layer: 0,
-    turn: 0,
-    mode: "nodes",
-    look: null,
+    ...state,
     fingers: new Map(),
-    candidates: false,
     playing: null,
-    wanted: null,
     means: {},
-    command: null,
-    serial: 0,
-    sharpness: null,
-    dragging: false,
-    asking: null,
-    behind: false,
-    options: DEFAULTS,
     send: () => {},
     tell: () => {},
     acknowledged: null,
@@ -82,7 +76,7 @@ function makeStage(host, trace) {
   stage.observer = new ResizeObserver(() => resize(stage));
   stage.observer.observe(root);
   stage.scheme = window.matchMedia("(prefers-color-scheme: dark)");
-  stage.onscheme = () => dressTheme(stage);
+  stage.onscheme = () => applyTheme(stage);
   stage.scheme.addEventListener("change", stage.onscheme);
   document.fonts?.ready.then(() => remeasure(stage));
   return stage;
@@ -90,7 +84,7 @@ function makeStage(host, trace) {
 
 // Labels were placed by the widths of another font until the page's own has come.
 function remeasure(stage) {
-  rulers.clear();
+  ruler.widths.clear();
   if (!stage.scenes.static.picture) return;
   arrangeStage(stage, false);
   paint(stage);
@@ -106,50 +100,21 @@ function unmount(stage, parent) {
 }
 
 // The page mounts the stage anew when something before it comes or goes; under the same command it is where it was.
-function goOn(stage, command) {
-  if (latest?.command !== command) return stage;
+function carriedOver(command) {
+  if (latest?.command !== command) return START;
   const { budget, step, layer, turn, mode, view, serial } = latest;
-  return Object.assign(stage, { command, budget, step, layer, turn, mode, view, serial });
+  return { ...START, command, budget, step, layer, turn, mode, view, serial };
 }
 
 function mount({ data, parentElement, setStateValue, setTriggerValue }) {
   const host = parentElement.querySelector(".eagle-viz-stage");
   const told = data instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(data)) : data;
-  if (!stages.has(parentElement)) stages.set(parentElement, goOn(makeStage(host, told.trace), told.command.serial));
+  if (!stages.has(parentElement)) stages.set(parentElement, makeStage(host, told.trace, carriedOver(told.command.serial)));
   const stage = (latest = stages.get(parentElement));
   stage.send = (state) => setStateValue("report", state);
   stage.tell = (token) => setTriggerValue("drawn", token);
   receive(stage, told);
   return () => unmount(stage, parentElement);
-}
-
-// -- the offline player: the same stage, its data in the page -------------------------------------------------------------------
-
-async function playerDocument(stage) {
-  const source = await (await fetch(import.meta.url)).text();
-  const data = {
-    trace: stage.book.trace,
-    command: { serial: 1, budget: stage.budget, step: stage.step, mode: stage.mode },
-    options: {
-      ...stage.options,
-      sharpness: null,
-      offline: true,
-      acknowledge: null,
-      max_budget: Math.min(stage.options.max_budget, stage.book.trace.tier),
-    },
-  };
-  const inert = (value) => JSON.stringify(value).replaceAll("<", "\\u003c");
-  const parts = {
-    TITLE: stage.book.trace.label.replace(/[<>&]/g, " ") || "Draft trees",
-    STYLE: styleOf(stage),
-    SOURCE: source,
-    DATA: inert(data),
-  };
-  return PLAYER.replace(/%%(\w+)%%/g, (_, name) => parts[name]);
-}
-
-function styleOf(stage) {
-  return [...stage.root.getRootNode().querySelectorAll("style")].map((style) => style.textContent).join("\n");
 }
 
 const seed = document.getElementById("eagle-viz-player");

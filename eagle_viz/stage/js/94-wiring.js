@@ -1,17 +1,29 @@
 // Wiring: which event leads to which move.
 
-function wire(stage) {
-  const on = (testid, event, move) =>
-    stage.root.querySelector(`[data-testid="${testid}"]`).addEventListener(event, move);
+import { clamp, focused } from "./10-dom.js";
+import { SIDES } from "./20-trace.js";
+import { HOME, panned, zoomed } from "./30-geometry.js";
+import { isShown, update } from "./35-state.js";
+import { moveRing } from "./50-scene.js";
+import { lookAt, nearest, neighbour } from "./66-link.js";
+import { paintTable } from "./68-table.js";
+import { paint } from "./70-paint.js";
+import { arrangeStage, moveView } from "./78-sizes.js";
+import { moveSharpness, report } from "./85-report.js";
+import { changePace, dragBudget, jump, moveMode, nudge, scrub, togglePlay } from "./90-moves.js";
+import { wireFingers } from "./92-fingers.js";
+
+export function wire(stage) {
+  const on = (testid, event, move) => stage.root.querySelector(`[data-testid="${testid}"]`).addEventListener(event, move);
   on("stage-first", "click", () => jump(stage, 0));
   on("stage-last", "click", () => jump(stage, 1));
   on("stage-back", "click", () => nudge(stage, -1));
   on("stage-next", "click", () => nudge(stage, 1));
   on("stage-play", "click", () => togglePlay(stage));
   on("stage-speed", "change", () => changePace(stage));
-  on("stage-step", "input", (event) => (stop(stage), moveCursor(stage, Number(event.target.value))));
+  on("stage-step", "input", (event) => scrub(stage, Number(event.target.value)));
   on("stage-step", "change", () => report(stage, 0));
-  on("stage-budget", "input", (event) => (stop(stage), moveBudget(stage, Number(event.target.value))));
+  on("stage-budget", "input", (event) => dragBudget(stage, Number(event.target.value)));
   on("stage-budget", "change", () => report(stage, 0));
   on("stage-sharpness", "input", (event) => moveSharpness(stage, Number(event.target.value), true));
   on("stage-sharpness", "change", (event) => moveSharpness(stage, Number(event.target.value), false));
@@ -29,12 +41,6 @@ function wireZoom(stage, on) {
   on("stage-fit", "click", () => moveView(stage, HOME));
 }
 
-function moveView(stage, view) {
-  stage.view = view;
-  arrangeStage(stage, false);
-  paint(stage);
-}
-
 const DRAWERS = { "stage-table-toggle": "table", "stage-keys-toggle": "keys", "stage-share": "sharing" };
 
 function wireDrawers(stage, on) {
@@ -44,7 +50,7 @@ function wireDrawers(stage, on) {
     event.currentTarget.setAttribute("aria-pressed", String(shown));
   });
   on("stage-candidates", "click", (event) => {
-    stage.candidates = !stage.candidates;
+    update(stage, { candidates: !stage.candidates });
     event.currentTarget.setAttribute("aria-pressed", String(stage.candidates));
     report(stage, 0);
     arrangeStage(stage, true);
@@ -86,10 +92,7 @@ function wireTree(stage, side) {
   canvas.addEventListener("pointerup", (event) => letGo(stage, side, at(event)));
   canvas.addEventListener("pointercancel", () => (stage.grip = null));
   canvas.addEventListener("pointerleave", () => stage.look?.pinned || lookAt(stage, null));
-  canvas.addEventListener(
-    "focus",
-    () => canvas.matches(":focus-visible") && lookAt(stage, stage.look?.node ?? 0, side, true),
-  );
+  canvas.addEventListener("focus", () => canvas.matches(":focus-visible") && lookAt(stage, stage.look?.node ?? 0, side, true));
   canvas.addEventListener("blur", () => lookAt(stage, null));
   canvas.addEventListener("keydown", (event) => walk(stage, side, event));
   canvas.addEventListener("moved", () => moveRing(stage.scenes[side]));
@@ -104,7 +107,7 @@ function turnWheel(stage, event, point) {
   moveView(stage, zoomed(stage.view, Math.exp(-clamp(turn, -120, 120) / 300), point, stage.scenes.static.size));
 }
 
-function drag(stage, side, event, point) {
+export function drag(stage, side, event, point) {
   const { grip } = stage;
   const [across, down] = [Math.abs(point.x - grip.start.x), Math.abs(point.y - grip.start.y)];
   if (!grip.moved && Math.hypot(across, down) < 4) return;
@@ -130,7 +133,7 @@ function letGo(stage, side, point) {
   lookAt(stage, again ? null : node, side, true);
 }
 
-function walk(stage, side, event) {
+export function walk(stage, side, event) {
   if (event.key === "Escape" && stage.look) {
     event.preventDefault();
     return lookAt(stage, null);
@@ -142,9 +145,7 @@ function walk(stage, side, event) {
   lookAt(stage, stage.look ? neighbour(stage, side, here, event.key) : 0, side, true);
 }
 
-// -- keys for the whole page, silent while anything else has the focus -------------------------------------------------------
-
-function pressKey(stage, event) {
+export function pressKey(stage, event) {
   if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || !stage.root.isConnected) return;
   const moves = {
     ArrowLeft: () => nudge(stage, -1),

@@ -1,7 +1,10 @@
 // Two fingers on a tree zoom and pan it, as on a map; one finger scrolls the page. Only touches are kept: they are captured by the
 // node they came down on, so that they are seen to go up.
 
-function wireFingers(stage, side, at) {
+import { panned, zoomed } from "./30-geometry.js";
+import { moveView } from "./78-sizes.js";
+
+export function wireFingers(stage, side, at) {
   const { canvas } = stage.scenes[side];
   const touching = (event) => event.pointerType === "touch";
   canvas.addEventListener("pointerdown", (event) => {
@@ -10,15 +13,14 @@ function wireFingers(stage, side, at) {
     if (stage.fingers.size > 1) stage.grip = null;
   });
   canvas.addEventListener("pointermove", (event) => stage.fingers.size > 1 && pinch(stage, event.pointerId, at(event)));
-  for (const end of ["pointerup", "pointercancel"])
-    canvas.addEventListener(end, (event) => stage.fingers.delete(event.pointerId));
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, (event) => stage.fingers.delete(event.pointerId));
   for (const touch of ["touchstart", "touchmove"])
     canvas.addEventListener(touch, (event) => event.touches.length > 1 && event.cancelable && event.preventDefault(), {
       passive: false,
     });
 }
 
-function pinch(stage, id, point) {
+export function pinch(stage, id, point) {
   const [one, two] = [...stage.fingers.keys()];
   const finger = stage.fingers.get(id);
   const other = stage.fingers.get(id === one ? two : one);

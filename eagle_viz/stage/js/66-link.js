@@ -1,29 +1,26 @@
 // Linked looking: a node under the pointer, the focus or a tap lights the same rank path in the other tree and the way to the root.
 
-function lookAt(stage, node, side, pinned) {
+import { clamp, html, setAttribute, setText, svg } from "./10-dom.js";
+import { nameOf, SIDES, spelled, wayTo } from "./20-trace.js";
+import { isShown, update } from "./35-state.js";
+
+export function lookAt(stage, node, side, pinned) {
   if (stage.look && stage.look.node === node && stage.look.side === side && stage.look.pinned === pinned) return;
-  stage.look = node === null ? null : { node, side, pinned };
+  update(stage, { look: node === null ? null : { node, side, pinned } });
   paintLink(stage);
   if (node !== null) announce(stage, describe(stage, node));
 }
 
-function isShown(stage, side, node) {
-  return node === 0 || stage.pages[side].at[node] < keptCount(stage);
-}
-
 function describe(stage, node) {
   const shown = SIDES.filter((side) => isShown(stage, side, node));
-  const where =
-    shown.length === 2 ? "in both trees" : shown.length === 1 ? `only in the ${shown[0]} tree` : "kept by neither tree";
-  return `${nameOf(stage.book, node)}: ${spelled(stage.book, node)}, ${where}`;
+  const where = shown.length === 2 ? "in both trees" : shown.length === 1 ? `only in the ${shown[0]} tree` : "kept by neither tree";
+  return `${nameOf(stage.trace, node)}: ${spelled(stage.trace, node)}, ${where}`;
 }
 
-function paintLink(stage) {
+export function paintLink(stage) {
   const look =
-    stage.look && (isShown(stage, "static", stage.look.node) || isShown(stage, "dynamic", stage.look.node))
-      ? stage.look
-      : null;
-  const way = look ? new Set(wayTo(stage.book, look.node)) : null;
+    stage.look && (isShown(stage, "static", stage.look.node) || isShown(stage, "dynamic", stage.look.node)) ? stage.look : null;
+  const way = look ? new Set(wayTo(stage.trace, look.node)) : null;
   for (const side of SIDES) {
     lightWay(stage.scenes[side], way, look?.node);
     placeTip(stage, side, look);
@@ -36,7 +33,7 @@ function paintLink(stage) {
 }
 
 function idOf(stage, side, node) {
-  return `${side}-${node === 0 ? "root" : stage.book.nodes[node].path}`;
+  return `${side}-${node === 0 ? "root" : stage.trace.nodes[node].path}`;
 }
 
 function lightWay(scene, way, node) {
@@ -56,8 +53,7 @@ function placeTip(stage, side, look) {
   const tip = stage.parts.tips[side];
   const scene = stage.scenes[side];
   const place =
-    look &&
-    (scene.byNode.get(look.node)?.place ?? (look.node === 0 ? scene.place : scene.picture.places.get(look.node)));
+    look && (scene.byNode.get(look.node)?.place ?? (look.node === 0 ? scene.place : scene.picture.places.get(look.node)));
   tip.hidden = !place;
   paintAbsent(scene, place, look && !isShown(stage, side, look.node));
   if (!place) return;
@@ -69,24 +65,23 @@ function placeTip(stage, side, look) {
 }
 
 function tipLines(stage, side, node) {
-  const { text, path } = stage.book.nodes[node];
+  const { text, path } = stage.trace.nodes[node];
   if (!isShown(stage, side, node)) return [html("b", { class: "absent" }, ["not in this tree"])];
   const name = text === undefined ? `path ${path}` : `${text}  ·  path ${path}`;
   const wasted = stage.scenes[side].codes.get(node)?.endsWith("misspent")
     ? html("i", {}, ["wasted: less likely than every blue node"])
     : null;
-  return [html("b", {}, [name]), html("span", {}, [spelled(stage.book, node)]), wasted].filter(Boolean);
+  return [html("b", {}, [name]), html("span", {}, [spelled(stage.trace, node)]), wasted].filter(Boolean);
 }
 
 function paintAbsent(scene, place, absent) {
   scene.absent ??= scene.canvas.appendChild(svg("circle", { class: "absent", r: 8 }));
   setAttribute(scene.absent, "display", place && absent ? null : "none");
-  if (place && absent)
-    setAttribute(scene.absent, "transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
+  if (place && absent) setAttribute(scene.absent, "transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
 }
 
 // The visible node nearest to a point, within a finger's width.
-function nearest(stage, side, point, reach) {
+export function nearest(stage, side, point, reach) {
   const scene = stage.scenes[side];
   let [best, found] = [reach * reach, null];
   const consider = (node, place) => {
@@ -99,19 +94,19 @@ function nearest(stage, side, point, reach) {
 }
 
 // Walking the tree: which visible node an arrow key leads to.
-function neighbour(stage, side, node, key) {
+export function neighbour(stage, side, node, key) {
   const shown = (list) => list.filter((i) => isShown(stage, side, i));
-  const { parent } = stage.book.nodes[node];
+  const { parent } = stage.trace.nodes[node];
   if (key === "Home") return 0;
   if (key === "ArrowLeft") return Math.max(parent, 0);
-  if (key === "ArrowRight") return shown(stage.book.children[node])[0] ?? node;
+  if (key === "ArrowRight") return shown(stage.trace.children[node])[0] ?? node;
   if (parent < 0) return node;
-  const siblings = shown(stage.book.children[parent]);
+  const siblings = shown(stage.trace.children[parent]);
   return siblings[clamp(siblings.indexOf(node) + (key === "ArrowDown" ? 1 : -1), 0, siblings.length - 1)];
 }
 
 let announcing;
-function announce(stage, text) {
+export function announce(stage, text) {
   clearTimeout(announcing);
   announcing = setTimeout(() => setText(stage.parts.live, text), 120);
 }

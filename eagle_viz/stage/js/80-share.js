@@ -1,5 +1,10 @@
 // Share: a link, a vector, a picture, the numbers. All made here in the browser.
 
+import { html, SVG, setText, svg } from "./10-dom.js";
+import { SIDES } from "./20-trace.js";
+import { keptCount } from "./35-state.js";
+import { csvDocument, jsonDocument } from "./68-table.js";
+
 const BAKED = [
   "fill",
   "fill-opacity",
@@ -48,12 +53,10 @@ function pictureOf(stage) {
 function titleOf(stage, side, look) {
   const ink = look.getPropertyValue(side === "static" ? "--gray" : "--blue").trim();
   const text = (y, size, weight, words) =>
-    svg("text", { x: 12, y, fill: ink, "font-family": look.fontFamily, "font-size": size, "font-weight": weight }, [
-      words,
-    ]);
+    svg("text", { x: 12, y, fill: ink, "font-family": look.fontFamily, "font-size": size, "font-weight": weight }, [words]);
   const gain = side === "dynamic" ? `  (${stage.parts.gain.textContent})` : "";
   return svg("g", {}, [
-    text(22, 13, 600, `${side} · ${stage.book.trace.sides[side].title} · ${keptCount(stage)} nodes`),
+    text(22, 13, 600, `${side} · ${stage.trace.sides[side].title} · ${keptCount(stage)} nodes`),
     text(50, 24, 700, `${stage.parts[side].textContent} expected tokens accepted per pass${gain}`),
   ]);
 }
@@ -90,14 +93,14 @@ async function pngBlob(stage, scale = 2) {
   return new Promise((done) => canvas.toBlob(done, "image/png"));
 }
 
-function save(name, blob) {
+export function save(name, blob) {
   const link = html("a", { href: URL.createObjectURL(blob), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
 
 function fileName(stage, ending) {
-  const label = (stage.book.trace.label || "draft trees").replace(/[^\w.]+/g, "-").replace(/^-+|-+$/g, "");
+  const label = (stage.trace.label || "draft trees").replace(/[^\w.]+/g, "-").replace(/^-+|-+$/g, "");
   return `${label}-step-${keptCount(stage)}-of-${stage.budget}.${ending}`;
 }
 
@@ -111,7 +114,7 @@ async function copyLink(stage, said) {
   }
 }
 
-function makeSharing(stage) {
+export function makeSharing(stage) {
   const said = html("span", { class: "said", role: "status" });
   const write = (ending, type, make) => async () => {
     const content = await make(stage);
@@ -127,9 +130,34 @@ function makeSharing(stage) {
     entry("stage-save-png", "PNG", write("png", "image/png", pngBlob)),
     entry("stage-save-json", "JSON", write("json", "application/json", jsonDocument)),
     entry("stage-save-csv", "CSV", write("csv", "text/csv", csvDocument)),
-    stage.options.offline
-      ? null
-      : entry("stage-save-player", "Player (HTML)", write("html", "text/html", playerDocument)),
+    stage.options.offline ? null : entry("stage-save-player", "Player (HTML)", write("html", "text/html", playerDocument)),
     said,
   ].filter(Boolean);
+}
+
+async function playerDocument(stage) {
+  const source = await (await fetch(import.meta.url)).text();
+  const data = {
+    trace: stage.trace.table,
+    command: { serial: 1, budget: stage.budget, step: stage.step, mode: stage.mode },
+    options: {
+      ...stage.options,
+      sharpness: null,
+      offline: true,
+      acknowledge: null,
+      max_budget: Math.min(stage.options.max_budget, stage.trace.tier),
+    },
+  };
+  const inert = (value) => JSON.stringify(value).replaceAll("<", "\\u003c");
+  const parts = {
+    TITLE: stage.trace.label.replace(/[<>&]/g, " ") || "Draft trees",
+    STYLE: styleOf(stage),
+    SOURCE: source,
+    DATA: inert(data),
+  };
+  return PLAYER.replace(/%%(\w+)%%/g, (_, name) => parts[name]);
+}
+
+function styleOf(stage) {
+  return [...stage.root.getRootNode().querySelectorAll("style")].map((style) => style.textContent).join("\n");
 }

@@ -1,42 +1,24 @@
 // The verify phase: seeded rolls made in Python, or the recorded verdict. A tree accepts the part of the path that it shows.
 
-// How far there is something to see: every roll, or one token beyond the longer accepted path.
-function verdictLength(stage) {
-  const { verify } = stage.book.trace;
-  if (verify.kind === "rolls") return verify.rolls.length;
-  const longest = Math.max(
-    ...SIDES.map((side) => acceptedBy(pageOf(stage.book, side, stage.budget), verify.path, stage.budget)),
-  );
-  return Math.min(verify.said.length, longest + 1);
-}
-
-function acceptedBy(page, path, budget) {
-  return path.filter((node) => page.at[node] < budget).length;
-}
-
-function pathAt(stage) {
-  const { verify } = stage.book.trace;
-  if (stage.turn === 0) return [];
-  return verify.kind === "rolls" ? verify.rolls[stage.turn - 1] : verify.path.slice(0, stage.turn);
-}
+import { clamp, setAttribute } from "./10-dom.js";
+import { acceptedBy, expectedAt, SIDES } from "./20-trace.js";
+import { pathAt, verdictLength } from "./35-state.js";
 
 // Mean number of accepted nodes after each roll, for a side at the current budget.
 function runningMeans(stage, side) {
-  const key = `${stage.book.trace.id} ${side} ${stage.budget}`;
+  const key = `${stage.trace.id} ${side} ${stage.budget}`;
   if (stage.means[side]?.key !== key) {
     let sum = 0;
-    const page = stage.pages[side];
-    const means = stage.book.trace.verify.rolls.map(
-      (path, i) => (sum += acceptedBy(page, path, stage.budget)) / (i + 1),
-    );
+    const reveal = stage.reveals[side];
+    const means = stage.trace.verify.rolls.map((path, i) => (sum += acceptedBy(reveal, path, stage.budget)) / (i + 1));
     stage.means[side] = { key, means };
   }
   return stage.means[side].means;
 }
 
-function verdictWords(stage) {
-  const { verify } = stage.book.trace;
-  const counts = SIDES.map((side) => acceptedBy(stage.pages[side], pathAt(stage), stage.budget));
+export function verdictWords(stage) {
+  const { verify } = stage.trace;
+  const counts = SIDES.map((side) => acceptedBy(stage.reveals[side], pathAt(stage), stage.budget));
   return verify.kind === "rolls" ? rollWords(stage, verify, counts) : recordedWords(stage, verify, counts);
 }
 
@@ -49,7 +31,7 @@ function rollWords(stage, verify, [fixed, free]) {
       "At each node the target accepts at most one child, with that child's probability. Step or play the seeded rolls.",
     ];
   const [meanFixed, meanFree] = SIDES.map((side) => runningMeans(stage, side)[stage.turn - 1].toFixed(2));
-  const [wantFixed, wantFree] = SIDES.map((side) => expectedAt(stage.pages[side], stage.budget).text);
+  const [wantFixed, wantFree] = SIDES.map((side) => expectedAt(stage.reveals[side], stage.budget).text);
   return [
     phase,
     `Same simulated continuation: gray keeps ${fixed} tokens, blue ${free}.`,
@@ -61,27 +43,22 @@ function recordedWords(stage, verify, [fixed, free]) {
   const phase = `Verify · token ${stage.turn} of ${verdictLength(stage)}`;
   if (stage.turn === 0)
     return [phase, "One pass of the target checks the whole tree.", "Step through what the target really said next."];
-  const [whole, other] = SIDES.map((side) => acceptedBy(stage.pages[side], verify.path, stage.budget));
+  const [whole, other] = SIDES.map((side) => acceptedBy(stage.reveals[side], verify.path, stage.budget));
   const done = stage.turn > Math.max(whole, other);
   if (!done)
-    return [
-      phase,
-      `The target says ${verify.said[stage.turn - 1]}:`,
-      `gray has kept ${fixed} tokens, blue ${free} so far.`,
-    ];
+    return [phase, `The target says ${verify.said[stage.turn - 1]}:`, `gray has kept ${fixed} tokens, blue ${free} so far.`];
   return [phase, `Blue: ${verify.stops[other]}`, "", `Gray: ${verify.stops[whole]}`];
 }
 
-function paintVerdict(stage) {
+export function paintVerdict(stage) {
   const on = stage.mode === "verify";
-  const { verify } = stage.book.trace;
+  const { verify } = stage.trace;
   const path = on ? pathAt(stage) : [];
   const looked = on && stage.turn > 0 ? checkedAt(stage, path) : new Set();
   for (const side of SIDES) {
     const scene = stage.scenes[side];
     scene.canvas.classList.toggle("verifying", on && stage.turn > 0);
-    for (const [node, item] of scene.byNode)
-      markVerdict(item, path.includes(node), looked.has(stage.book.nodes[node].parent));
+    for (const [node, item] of scene.byNode) markVerdict(item, path.includes(node), looked.has(stage.trace.nodes[node].parent));
     paintRunning(stage, side, on && verify.kind === "rolls");
   }
 }
@@ -89,7 +66,7 @@ function paintVerdict(stage) {
 // The nodes whose children the target has judged so far: the root, and the path down from it.
 function checkedAt(stage, path) {
   const way = [0, ...path];
-  return new Set(stage.book.trace.verify.kind === "rolls" ? way : way.slice(0, stage.turn));
+  return new Set(stage.trace.verify.kind === "rolls" ? way : way.slice(0, stage.turn));
 }
 
 function markVerdict(item, accepted, judged) {
@@ -104,12 +81,10 @@ function paintRunning(stage, side, on) {
   const chart = stage.parts.running[side];
   setAttribute(chart, "display", on ? null : "none");
   if (!on) return;
-  const goal = expectedAt(stage.pages[side], stage.budget).number;
+  const goal = expectedAt(stage.reveals[side], stage.budget).number;
   const means = runningMeans(stage, side).slice(0, Math.max(stage.turn, 1));
   const y = (value) => (13 - clamp((value - goal) / (0.4 * goal || 1), -1, 1) * 11).toFixed(1);
   const x = (i) => ((118 * i) / Math.max(means.length - 1, 1) + 1).toFixed(1);
   chart.querySelector(".goal").setAttribute("d", `M1 ${y(goal)}H119`);
-  chart
-    .querySelector(".mean")
-    .setAttribute("d", stage.turn ? `M${means.map((value, i) => `${x(i)} ${y(value)}`).join("L")}` : "");
+  chart.querySelector(".mean").setAttribute("d", stage.turn ? `M${means.map((value, i) => `${x(i)} ${y(value)}`).join("L")}` : "");
 }

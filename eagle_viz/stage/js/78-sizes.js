@@ -1,0 +1,57 @@
+// Sizes: lay out both panels for the state as it is, alike in scale and view.
+
+import { setAttribute } from "./10-dom.js";
+import { keptBy, layoutOf, revealAt, SIDES } from "./20-trace.js";
+import { placeAll } from "./30-geometry.js";
+import { hasPool, update } from "./35-state.js";
+import { placeLabels } from "./40-labels.js";
+import { arrange, arrangeGhosts, syncGhosts } from "./50-scene.js";
+import { paint } from "./70-paint.js";
+
+export function moveView(stage, view) {
+  update(stage, { view });
+  arrangeStage(stage, false);
+  paint(stage);
+}
+
+export function resize(stage) {
+  if (!stage.trace || !stage.root.isConnected) return;
+  const width = stage.root.clientWidth;
+  const stacked = width < 640;
+  stage.root.classList.toggle("stacked", stacked);
+  const height = stacked ? Math.round(stage.options.height * 0.72) : stage.options.height;
+  for (const side of SIDES) setAttribute(stage.scenes[side].canvas, "height", height);
+  const across = stage.scenes.static.canvas.parentElement.clientWidth;
+  if (SIDES.every((side) => stage.scenes[side].size.width === across && stage.scenes[side].size.height === height)) return;
+  for (const side of SIDES) stage.scenes[side].size = { width: across, height };
+  arrangeStage(stage, false);
+  paint(stage);
+}
+
+// Lay out both panels for the state as it is: same scale, same view.
+export function arrangeStage(stage, glide) {
+  const withPool = stage.candidates || (stage.mode === "phases" && stage.trace.phases.length > 0);
+  for (const side of SIDES) {
+    const scene = stage.scenes[side];
+    const layout = layoutOf(stage.trace, stage.budget, withPool && side === "dynamic");
+    const picture = placeAll(stage.trace, layout, scene.size, stage.view);
+    arrange(scene, stage.trace, picture, labelsFor(stage, side, picture), glide);
+  }
+  const dynamic = stage.scenes.dynamic;
+  syncGhosts(
+    dynamic,
+    stage.trace,
+    withPool && hasPool(stage) ? [...dynamic.picture.places.keys()].filter((node) => node !== 0) : [],
+  );
+  arrangeGhosts(dynamic, stage.trace);
+}
+
+// One placement serves every budget of the tier: in reveal order, or by value where each budget reveals nodes of its own.
+function labelsFor(stage, side, picture) {
+  const { trace } = stage;
+  const { nodes } = trace;
+  const byValue = () => keptBy(stage.trace, side).sort((a, b) => nodes[b].value - nodes[a].value);
+  const order = trace.sides[side].nested ? revealAt(stage.trace, side, stage.budget).order : byValue();
+  const parents = new Set(order.filter((node) => picture.places.has(node)).map((node) => nodes[node].parent));
+  return placeLabels(stage.trace, order, picture, (node) => !parents.has(node));
+}
