@@ -29,6 +29,7 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     """Register the three commands."""
     fetch = commands.add_parser("fetch", help="get the default target's weights (93 MB), check and convert them")
     fetch.add_argument("--to", help="folder for the converted target (default: under EAGLE_VIZ_HOME or ~/.cache)")
+    fetch.add_argument("--gguf", action="store_true", help="print where the same weights lie as one GGUF file, for llama.cpp")
     fetch.set_defaults(run=run_fetch)
     _add_generate(commands.add_parser("generate", help="answer a prompt, cycle by cycle, with a drafted tree a pass"))
     _add_record(commands.add_parser("record", help="write recordings that the page opens without the model"))
@@ -67,10 +68,10 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
 
 
 def run_fetch(args: argparse.Namespace) -> int:
-    """Fetch the default target; print the folder it lies in."""
-    from ..engine.fetch import fetch_target
+    """Fetch the default target; print the folder it lies in, or its GGUF file."""
+    from ..engine.fetch import fetch_gguf, fetch_target
 
-    print(fetch_target(args.to, _stage_reporter()))
+    print((fetch_gguf if args.gguf else fetch_target)(args.to, _stage_reporter()))
     return 0
 
 

