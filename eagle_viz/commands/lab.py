@@ -7,7 +7,7 @@ import argparse
 from ..core.documents import VERSION, comparison_document, draft_document
 from ..core.landscape import Landscape
 from ..core.policies import Draft, Policy
-from ..core.readout import Comparison, draft_up_to, misspent, shortfall_sentence, sweep_probability
+from ..core.readout import Comparison, coverage_sentence, draft_up_to, misspent, shortfall_sentence, sweep_probability
 from .parser import add_landscape, add_parameters, landscape_of, policies_of, policy_names, policy_of, print_json, say
 
 
@@ -34,6 +34,7 @@ def run_tree(args: argparse.Namespace) -> int:
         return 0
     print(draft.tree.text())
     print(f"expected accepted {draft.tree.expected_accepted:.3f} tokens a pass (bonus not counted), {draft.passes} draft passes")
+    _print_coverage(args)
     return 0
 
 
@@ -53,7 +54,14 @@ def run_compare(args: argparse.Namespace) -> int:
     static, dynamic = pair.static.policy.title, pair.dynamic.policy.title
     said = f"{wasted} of {pair.static.budget} nodes of {static} wasted: each is less likely than every node of {dynamic}"
     print(f"gain {pair.gain:+.1%}; {said}")
+    _print_coverage(args)
     return 0
+
+
+def _print_coverage(args: argparse.Namespace) -> None:
+    """What a synthetic landscape assumes; a list of confidences says by itself what it leaves out."""
+    if args.confidences is None:
+        print(coverage_sentence(args.coverage))
 
 
 def _draft(policy: Policy, landscape: Landscape, budget: int) -> Draft:

@@ -9,6 +9,7 @@ from html import escape
 import streamlit as st
 
 from ..core.policies import POLICIES
+from ..core.readout import coverage_sentence
 from . import chrome, library, parts, session
 from .presets import PRESETS, changes_by_name, shown
 from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, offered_parameters, quote, scene
@@ -55,6 +56,8 @@ def _synthetic(settings: Settings) -> None:
         st.number_input("Seed", int(row.low), int(row.high), step=1, **parts.bind("seed"))
         st.button("Redraw", key="redraw", on_click=redraw, help="Another seed")
     _slider("branching", "Candidates per node", 1)
+    _slider("coverage", "Coverage", 0.05, help="Chance that the true next token is among a node's candidates.")
+    st.html(f'<p class="quiet" data-testid="coverage">{coverage_sentence(settings.coverage)}</p>')
 
 
 def redraw() -> None:
@@ -161,8 +164,6 @@ def _more(settings: Settings) -> None:
     if settings.source != "recording":
         st.session_state[_LARGE_TOGGLE] = largest_budget(settings) > USUAL_BUDGET
         st.toggle("Budgets up to 512", key=_LARGE_TOGGLE, on_change=_size)
-    if settings.source == "synthetic":
-        _slider("coverage", "Coverage: chance that the true next token is among the candidates", 0.05)
 
 
 def _size() -> None:

@@ -73,7 +73,7 @@ class World:
             return f"levels {self.levels}"
         if self.source == "recording":
             return f"{self.recording}, position {self.position}"
-        return f"seed {self.seed}, sharpness {self.sharpness:g}, {self.branching} candidates a node"
+        return f"seed {self.seed}, sharpness {self.sharpness:g}, {self.branching} candidates a node, coverage {self.coverage:g}"
 
 
 @dataclass(frozen=True)

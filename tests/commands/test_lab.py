@@ -74,6 +74,17 @@ def test_fewer_nodes_than_the_budget_are_a_result_with_the_page_s_sentence(capsy
     assert said.err.startswith("EAGLE-2 found only 4 of 60 nodes at these settings; raise")
 
 
+@pytest.mark.parametrize(
+    ("options", "said"), [([], "Coverage 1: the next token is always"), (["--coverage", "0.9"], "with 10 % chance")]
+)
+def test_the_text_says_what_the_landscape_assumes_of_misses(capsys, options, said):
+    """Coverage is an assumption that changes every number, so it stands beside them, and the option changes them."""
+    _, text = run(capsys, "compare", "--seed", "61", *options)
+    assert said in text.out
+    pair = compare(SyntheticLandscape(61, coverage=float((options or [0, 1])[1])))
+    assert f"gain {pair.gain:+.1%}" in text.out and f"{pair.dynamic.tree.expected_accepted:.3f}" in text.out
+
+
 @pytest.mark.parametrize("name", POLICIES)
 def test_every_policy_and_its_parameters_are_options(capsys, name):
     """Each option changes the policy that has it, at another value than its default."""

@@ -39,6 +39,15 @@ def test_a_setting_changed_in_its_part_reaches_the_settings_and_the_link():
     assert dict(app.query_params) in ({"seed": "12", "branching": "7"}, {"seed": ["12"], "branching": ["7"]})
 
 
+def test_coverage_stands_in_sight_and_can_be_lowered():
+    """What the candidates leave out is said beside its slider, without a drawer, and reaches the link."""
+    app = opened()
+    assert "Coverage 1: the next token is always" in said(app)
+    app.slider(key="set_coverage").set_value(0.9).run()
+    assert "with 10 % chance none of the candidates" in said(app)
+    assert app.session_state["settings"].coverage == 0.9 and app.query_params["coverage"] in ("0.9", ["0.9"])
+
+
 def test_sentences_about_the_link_leave_with_the_first_change():
     app = opened(sharpness="99")
     assert "About this link" in said(app)

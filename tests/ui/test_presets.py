@@ -43,6 +43,21 @@ def test_sharp_wins_deep_and_flat_wins_little():
     assert dynamic.tree.depth == static.tree.depth == 5
 
 
+def test_misses_cost_each_level_once_more():
+    """At coverage c a node at level d is worth c^d of what it was: the preset's numbers, from the trees without misses."""
+    settings = base_of("misses", changes_by_name())
+    whole = [draft_up_to(key.policy(), landscape(World.of(settings.but(coverage=1.0))), 60)[0] for key in sides(settings)]
+    kept = [draft.order for draft in drafts("misses")]
+    expected = []
+    for draft, paths in zip(whole, kept, strict=True):
+        values = draft.pool.values
+        expected.append(sum(values[draft.pool.index[path]] * 0.9 ** len(path) for path in paths))
+    assert [worth(draft) for draft in drafts("misses")] == [f"{value:.2f}" for value in expected] == ["3.28", "3.89"]
+    sharp = drafts("sharp")
+    gains = [round(100 * (b.tree.expected_accepted / a.tree.expected_accepted - 1)) for a, b in (drafts("misses"), sharp)]
+    assert f"{gains[0]} % more instead of {gains[1]} %" in PRESETS["misses"].sentence
+
+
 def test_the_misconception():
     static, dynamic = drafts("sweep")
     chain = [(0,) * depth for depth in (1, 2, 3, 4)]
