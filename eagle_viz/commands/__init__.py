@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import acceptance, bench, export, lab, measure, model, page, price, train
+from . import acceptance, bench, export, generate, lab, measure, model, page, price, train
 from .parser import Parser
 
 ERRORS = (ValueError, LookupError, OSError)
@@ -23,6 +23,7 @@ def build_parser() -> Parser:
     export.add_commands(commands)
     acceptance.add_commands(commands)
     model.add_commands(commands)
+    generate.add_commands(commands)
     measure.add_commands(commands, benches=bench.add_commands(commands))
     price.add_commands(commands)
     train.add_commands(commands)

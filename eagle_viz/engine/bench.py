@@ -189,7 +189,7 @@ class Decoders:
 
     def decode(self, method: Method, prompt: Prompt, settings: Settings) -> tuple[list[int], Sample]:
         """The answer's tokens and how they were made."""
-        ids, start = self.target.encode_chat(prompt.text), perf_counter()
+        ids, start = prompt.encode(self.target), perf_counter()
         tokens, counts = self._run(method, ids, settings)
         seconds = perf_counter() - start
         common = (method.name, self.dtype, method.budget, prompt.name, prompt.kind)
@@ -201,7 +201,7 @@ class Decoders:
             return sample
         pairs = enumerate(zip(tokens, wanted, strict=False))
         place = next((i for i, (one, other) in pairs if one != other), min(len(tokens), len(wanted)))
-        text = [*self.target.encode_chat(prompt.text), *wanted[:place]]
+        text = [*prompt.encode(self.target), *wanted[:place]]
         best = self.target.forward(text).logits[-1].float().topk(2).values
         return replace(sample, first_difference=place, gap=float(best[0] - best[1]))
 

@@ -32,7 +32,7 @@ def calibrate_live(
     contest = {leader: (policy, budget)} | dict(others or {})
     outcomes, counts, contexts = [], [], {name: [] for name in contest}
     for prompt in prompts:
-        for cycle in Generation(target, drafter, target.encode_chat(prompt.text), contest, Settings(max_new_tokens)):
+        for cycle in Generation(target, drafter, prompt.encode(target), contest, Settings(max_new_tokens)):
             outcomes.append((cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]))
             counts.append(cycle.written[leader])
             for name in contest:

@@ -1,7 +1,7 @@
 """A real drafter as a landscape: core's `Landscape.expand` answered by one batched forward a frontier."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -13,24 +13,6 @@ from eagle_viz.core.tree import ROOT, Path, path_name
 from eagle_viz.engine.exact import exact
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.target import Target
-
-
-class TokenTexts(Mapping[int, str]):
-    """What each token id reads as by itself, decoded when first asked for."""
-
-    def __init__(self, tokenizer):
-        self._tokenizer, self._known = tokenizer, {}
-
-    def __getitem__(self, token: int) -> str:
-        if token not in self._known:
-            self._known[token] = self._tokenizer.decode([token])
-        return self._known[token]
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self._tokenizer)))
-
-    def __len__(self) -> int:
-        return len(self._tokenizer)
 
 
 class Scored(NamedTuple):

@@ -1,16 +1,46 @@
-"""The prompts that the shipped recordings answer: different kinds of text, so that the trees differ in shape."""
+"""What a target is asked, and the prompts that the shipped recordings answer: different kinds of text, so that the trees differ."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from eagle_viz.engine.target import Target
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """One user turn: `name` for files and links, `title` for people, `kind` of text, and what is asked."""
+    """What is asked, `text`: a user turn in the target's chat template, or, if `raw`, a text to go on with as it stands.
+
+    `name` for files and links, `title` for people, `kind` of text. A chat may have a `system` prompt and turns `before` this
+    one, the user's and the answers in turn. Raises ValueError naming the field where there is nothing to answer.
+    """
 
     name: str
     title: str
     kind: str
     text: str
+    system: str = ""
+    before: tuple[str, ...] = ()
+    raw: bool = False
+
+    def __post_init__(self):
+        if not self.text.strip() or not all(turn.strip() for turn in self.before[::2]):
+            raise ValueError("prompt: nothing given, a question or a task is needed")
+        if len(self.before) % 2:
+            raise ValueError(f"before: {len(self.before)} turns given, allowed are pairs: the user's turn and its answer")
+        if self.raw and (self.system or self.before):
+            field = "system" if self.system else "turns"
+            raise ValueError(f"{field}: given beside raw, allowed only in a chat: a raw prompt is taken as it stands")
+
+    def encode(self, target: Target) -> list[int]:
+        """Token ids up to where the answer begins; raises ValueError where the target's chat template does not take it."""
+        if self.raw:
+            return target.encode_raw(self.text)
+        roles = ("user", "assistant")
+        turns = [{"role": roles[i % 2], "content": turn} for i, turn in enumerate((*self.before, self.text))]
+        return target.encode_chat([{"role": "system", "content": self.system}, *turns] if self.system.strip() else turns)
 
 
 PROMPTS = (

@@ -23,13 +23,14 @@ from eagle_viz.core.recording import (
 )
 from eagle_viz.core.tree import ROOT, DraftTree, Node, Path
 from eagle_viz.engine.cycle import Cycle, with_target
-from eagle_viz.engine.drafted import DraftedLandscape, Drafter, TokenTexts
+from eagle_viz.engine.drafted import DraftedLandscape, Drafter
 from eagle_viz.engine.generation import Contest, Generation
 from eagle_viz.engine.plain import plain
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.reader import Reader
 from eagle_viz.engine.sampling import Settings
 from eagle_viz.engine.target import Target
+from eagle_viz.engine.texts import TokenTexts, pieces
 
 Expanded = Mapping[Path, Candidates]
 """What is known below one root: the candidates of every expanded path."""
@@ -92,7 +93,7 @@ def _first_draft(
     target: Target, drafter: Drafter, prompt: Prompt, contest: Contest, limit: int, contexts: int | None, target_name: str, report
 ) -> Recording:
     """A recording that lacks only what best_static needs, which depends on the other recordings."""
-    run = Generation(target, drafter, target.encode_chat(prompt.text), contest, Settings(limit, probabilities=False))
+    run = Generation(target, drafter, prompt.encode(target), contest, Settings(limit, probabilities=False))
     cycles = []
     for cycle in run:
         cycles.append(cycle)
@@ -123,7 +124,7 @@ def record_run(
     for context in contexts_of(target, drafter, tokens, roots):
         known.append(expand(*context))
         report(Progress(prompt.name, "record", len(known), len(roots)))
-    texts = token_texts(target, known)
+    texts = TokenTexts(target.tokenizer).of([*tokens[len(run.prompt) :], *_tokens(known)])
     landscapes = [RecordedLandscape(found, tokens[root], texts) for found, root in zip(known, roots, strict=True)]
     return Recording(
         name=f"{drafter.name}-{prompt.name}",
@@ -135,7 +136,7 @@ def record_run(
         tokens=tuple(tokens),
         prompt_length=len(run.prompt),
         answer_length=len(run.tokens),
-        pieces=pieces(target, run.tokens),
+        pieces=pieces(target.tokenizer, run.tokens),
         texts=texts,
         cycles=tuple(_recorded(cycle, land, tokens, end) for cycle, land in zip(cycles, landscapes, strict=True)),
         made=_made(target, run.contest, holds),
@@ -184,12 +185,17 @@ def _with_average(target: Target, drafter: Drafter, one: Recording, others: Sequ
         draft_up_to(BestStatic(average=average), landscape, MAX_BUDGET)
         held = {path: row for path, row in cycle.landscape.candidates.items() if len(row) == TOP_K}
         known.append({**cycle.landscape.candidates, **priced(reader, landscape, held)})
-    texts = {**one.texts, **token_texts(target, known)}
+    texts = {**one.texts, **TokenTexts(target.tokenizer).of(_tokens(known))}
     cycles = tuple(
         replace(cycle, landscape=RecordedLandscape(found, cycle.landscape.root_token, texts, average))
         for cycle, found in zip(one.cycles, known, strict=True)
     )
     return replace(one, cycles=cycles, texts=texts, average=average)
+
+
+def _tokens(known: Sequence[Expanded]) -> Iterator[int]:
+    """Every candidate token."""
+    return (int(token) for expanded in known for row in expanded.values() for token in row.tokens)
 
 
 # -- drafting a known text again ---------------------------------------------------------------------------------------
@@ -289,27 +295,3 @@ def expand_levels(landscape: Landscape, budget: int) -> None:
     scout, frontier = Scout(landscape), [ROOT]
     while len(scout.nodes) < budget:
         frontier = scout.expand(frontier)
-
-
-# -- texts -------------------------------------------------------------------------------------------------------------
-
-
-def token_texts(target: Target, known: Sequence[Expanded]) -> dict[int, str]:
-    """What every candidate token reads as."""
-    texts = TokenTexts(target.tokenizer)
-    found = {int(token) for expanded in known for row in expanded.values() for token in row.tokens}
-    return {token: texts[token] for token in sorted(found)}
-
-
-def pieces(target: Target, tokens: Sequence[int]) -> tuple[str, ...]:
-    """The text that each token adds; joined they are the decoded text.
-
-    A character that is cut between tokens belongs to the last of them.
-    """
-    added, shown = [], ""
-    for count in range(1, len(tokens) + 1):
-        text = target.decode(list(tokens[:count]))
-        whole = text if count == len(tokens) else text.rstrip("\ufffd")
-        added.append(whole[len(shown) :])
-        shown = whole
-    return tuple(added)

@@ -1,15 +1,18 @@
 """The target model: a causal language model with a key-value cache and tree attention."""
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 import torch
+from jinja2 import TemplateError
 from torch import Tensor
 
 from eagle_viz.engine.checkpoint import tensor_digest
 from eagle_viz.engine.linear import Linear
 from eagle_viz.engine.llama import Llama, LlamaShape, additive_mask, is_plain_llama
+from eagle_viz.engine.texts import decode
 
 
 class TargetPass(NamedTuple):
@@ -179,20 +182,28 @@ class Target:
         used = getattr(self.config, "use_sliding_window", True)
         return min([self.config.max_position_embeddings, *(window for window in windows if window and used)])
 
-    def encode_chat(self, prompt: str) -> list[int]:
-        """Token ids of one user turn in the chat template, up to where the answer begins.
+    def encode_chat(self, prompt: str | Sequence[Mapping[str, str]]) -> list[int]:
+        """Token ids of one user turn, or of messages with `role` and `content`, in the chat template, up to the answer.
 
-        Raises ValueError for a tokenizer without a chat template.
+        Raises ValueError for a tokenizer without a chat template, or with one that refuses these messages.
         """
         if not getattr(self.tokenizer, "chat_template", None):
-            raise ValueError("target: its tokenizer has no chat template; give one whose folder has a chat template")
-        messages = [{"role": "user", "content": prompt}]
-        text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            raise ValueError("target: its tokenizer has no chat template; give a raw prompt, or a folder with a chat template")
+        messages = [{"role": "user", "content": prompt}] if isinstance(prompt, str) else list(prompt)
+        try:
+            text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        except TemplateError as error:
+            roles = ", ".join(message["role"] for message in messages)
+            raise ValueError(f"prompt: the target's chat template does not take {roles} ({error})") from error
         return self.tokenizer.encode(text, add_special_tokens=False)
+
+    def encode_raw(self, text: str) -> list[int]:
+        """Token ids of a text as it stands, behind the token that the tokenizer puts before every text, if it has one."""
+        return self.tokenizer.encode(text)
 
     def decode(self, tokens: list[int]) -> str:
         """Text of token ids, without special tokens."""
-        return self.tokenizer.decode(tokens, skip_special_tokens=True)
+        return decode(self.tokenizer, tokens)
 
     def new_cache(self, capacity: int = 2048):
         """An empty cache for one sequence of at most `capacity` positions, tree nodes included."""

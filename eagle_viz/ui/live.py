@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from ..core.places import models
 from ..core.policies import BestStatic, Eagle1, Eagle2, Policy
 from ..core.recording import Recording
+from ..engine.prompts import Prompt
 
 if TYPE_CHECKING:
     from ..engine.cycle import Cycle
@@ -34,31 +35,36 @@ DRAFTERS = {"head": "the trained EAGLE head", "oracle": "the target itself (slow
 class Request:
     """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 drafts ``budget`` nodes a pass.
 
-    ``shown`` the policies on the page, whose trees are drafted first; ``name`` of what comes of it, of its own: what is cached
-    under it is never another run's.
+    ``shown`` the policies on the page, whose trees are drafted first.
     """
 
-    prompt: str
+    prompt: Prompt
     drafter: str
     limit: int
     budget: int
     top_k: int
     max_depth: int
     shown: tuple[Policy, ...] = (Eagle1(), Eagle2())
-    name: str = field(default_factory=lambda: f"live-{secrets.token_hex(4)}")
 
     def __post_init__(self) -> None:
-        if not self.prompt.strip():
-            raise ValueError("prompt: nothing given, a question or a task is needed")
         if self.drafter not in DRAFTERS:
             raise ValueError(f"drafter: {self.drafter!r} given, allowed is {' or '.join(DRAFTERS)}")
+
+
+def asked(text: str, system: str = "", raw: bool = False, before: tuple[str, ...] = ()) -> Prompt:
+    """A prompt typed on the page, under a name of its own: what is cached under it is never another run's.
+
+    Raises ``ValueError`` as ``Prompt`` does.
+    """
+    return Prompt(f"live-{secrets.token_hex(4)}", "Your prompt", "live", text, system, before, raw)
 
 
 @dataclass
 class Live:
     """A run as the page sees it; only the run's own thread writes.
 
-    ``stage`` what it is doing and ``share`` how much of that is done; ``tokens`` pairs of text and kind ("accepted" or "bonus").
+    ``stage`` what it is doing and ``share`` how much of that is done; ``pieces`` the answer so far, what each token added to the
+    text and its kind ("first", "accepted" or "bonus").
     ``numbers`` what was measured; ``error`` one sentence if it failed; ``recording`` when its trees can be shown, and once more
     when they answer for every setting.
     """
@@ -66,7 +72,7 @@ class Live:
     request: Request | None
     stage: str = "starting"
     share: float = 0.0
-    tokens: list[tuple[str, str]] = field(default_factory=list)
+    pieces: list[tuple[str, str]] = field(default_factory=list)
     numbers: dict[str, float | str] = field(default_factory=dict)
     error: str | None = None
     recording: Recording | None = None
@@ -80,6 +86,14 @@ class Live:
         if self.stop.is_set() or deserted:
             raise Stopped
         self.stage, self.share = stage, min(max(share, 0.0), 1.0)
+
+    @property
+    def turns(self) -> tuple[str, ...]:
+        """The conversation with this answer at its end, for the next turn; none after a raw prompt or a run without an answer."""
+        prompt = self.request.prompt if self.request else None
+        if prompt is None or prompt.raw or not self.pieces or not self.finished:
+            return ()
+        return (*prompt.before, prompt.text, "".join(text for text, _ in self.pieces))
 
 
 class Stopped(Exception):
@@ -130,6 +144,7 @@ def _fetch(live: Live) -> None:
 def _generate(live: Live, request: Request) -> None:
     from ..engine.generation import generate
     from ..engine.sampling import Settings
+    from ..engine.texts import TextStream
 
     live.say("loading the model")
     target, drafter = load(request.drafter)
@@ -137,14 +152,18 @@ def _generate(live: Live, request: Request) -> None:
     leader = {"eagle2": (Eagle2(request.top_k, request.max_depth, early_stop=True), request.budget)}
     live.say("reading the prompt")
     began = perf_counter()
-    run, cycles = generate(target, drafter, request.prompt, leader, Settings(request.limit, probabilities=False)), []
+    settings = Settings(request.limit, probabilities=False)
+    run, cycles = generate(target, drafter, request.prompt.encode(target), leader, settings), []
+    stream = TextStream(target.tokenizer)
     for cycle in run:
         cycles.append(cycle)
         accepted = cycle.verdicts[cycle.leader].accept_length
-        kinds = ["accepted"] * accepted + ["bonus"]
-        live.tokens += [(target.decode([token]), kind) for token, kind in zip(cycle.tokens, kinds, strict=False)]
+        kinds = ["first"] * (len(cycles) == 1) + ["accepted"] * accepted + ["bonus"]
+        live.pieces += zip(map(stream.add, run.tokens[len(live.pieces) :]), kinds, strict=False)
         live.say(f"pass {run.passes}", len(run.tokens) / request.limit)
     seconds = perf_counter() - began
+    live.pieces += [(stream.add(token), "first") for token in run.tokens[len(live.pieces) :]]  # an answer of one token has no pass
+    live.pieces.append((stream.rest(), "bonus"))
     # All at once, because the page may look in between.
     live.numbers |= {
         "tokens": len(run.tokens),
@@ -174,10 +193,8 @@ def _compare_plain(live: Live, target: Target, run) -> None:
 
 def _record(live: Live, request: Request, run: Generation, cycles: list[Cycle]) -> None:
     """Draft every context again for the stage: first what the page shows now, at any budget, then what it may be asked for."""
-    from ..engine.prompts import Prompt
     from ..engine.recorder import HOLDS, expand_all, expand_for, record_run
 
-    prompt = Prompt(request.name, "Your prompt", "live", request.prompt)
     # best_static needs an average over other texts, which an answer of its own has not.
     shown = [policy for policy in request.shown if not isinstance(policy, BestStatic)]
     for stage, expand, holds in (
@@ -188,7 +205,7 @@ def _record(live: Live, request: Request, run: Generation, cycles: list[Cycle]) 
         def report(now: Progress, stage: str = stage) -> None:
             live.say(f"{stage}: context {now.done} of {now.total}", now.done / now.total)
 
-        live.recording = record_run(run, cycles, prompt, expand, holds, report=report)
+        live.recording = record_run(run, cycles, request.prompt, expand, holds, report=report)
 
 
 def load(drafter: str) -> tuple[Target, Drafter]:

@@ -21,6 +21,10 @@ def controls() -> None:
     with st.expander("Your own prompt, live"):
         st.text_area("Prompt", "Write a short thank-you note to a neighbour.", key="live_prompt", max_chars=2000, height=90)
         options = list(live.DRAFTERS) if live.heads() else ["oracle"]
+        st.text_input("System prompt (optional)", key="live_system", max_chars=1000)
+        st.toggle("Raw text", key="live_raw", help="No chat template: the model goes on with the text as it stands.")
+        if _last_turns():
+            st.toggle("Go on from the last answer", key="live_go_on", help="Your prompt is the next turn of the same conversation.")
         st.selectbox("Drafter", options, format_func=live.DRAFTERS.get, key="live_drafter")
         st.slider("Tokens at most", 16, 128, 64, step=8, key="live_limit")
         with st.container(horizontal=True):
@@ -34,6 +38,11 @@ def _busy() -> bool:
     return run is not None and not run.finished
 
 
+def _last_turns() -> tuple[str, ...]:
+    run = st.session_state.get(_RUN)
+    return run.turns if run is not None else ()
+
+
 def _start() -> None:
     if _busy():
         return  # the second half of a double click
@@ -41,8 +50,10 @@ def _start() -> None:
     now = session.current()
     state = st.session_state
     try:
+        before = _last_turns() if state.get("live_go_on") else ()
+        prompt = live.asked(state["live_prompt"], state["live_system"], state["live_raw"], before)
         request = live.Request(
-            state["live_prompt"],
+            prompt,
             state["live_drafter"],
             state["live_limit"],
             now.budget,
@@ -84,8 +95,8 @@ def _look(run: live.Live) -> None:
             st.empty()  # in the bar's place, so that what stands below it is not shown twice while the page runs again
         else:
             st.progress(run.share)
-        if run.tokens:
-            words = "".join(f'<span class="{kind}">{escape(text)}</span>' for text, kind in list(run.tokens))
+        if run.pieces:
+            words = "".join(f'<span class="{kind}">{escape(text)}</span>' for text, kind in list(run.pieces) if text)
             st.html(f'<p class="live-text" data-testid="live-text">{words}</p>')
         if "speed" in run.numbers:
             st.html(_numbers(run.numbers))

@@ -60,10 +60,10 @@ def choose(cycle: int) -> None:
 
 def _why(recording: Recording, settings: Settings) -> str:
     """Both trees' verdicts in the chosen cycle."""
-    cycle, key = recording.cycles[settings.position], world.World.of(settings)
+    key = world.World.of(settings)
     lines = []
     for css, side in zip(("static", "dynamic"), world.sides(settings), strict=True):
-        said = verdict_sentence(cycle, world.draft(key, side, settings.budget).tree, recording.texts)
+        said = verdict_sentence(recording, settings.position, world.draft(key, side, settings.budget).tree)
         lines.append(f"<p class='verdict' data-testid='verdict-{css}'><b class='{css}'>{side.title}:</b> {escape(said)}</p>")
     return f"<p class='verdict'><b>The pass at position {settings.position}</b></p>{''.join(lines)}"
 

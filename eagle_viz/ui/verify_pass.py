@@ -10,7 +10,7 @@ import streamlit as st
 
 from ..core.readout import amount, path_confidences, product_text
 from ..core.recording import RecordedCycle, Recording
-from ..core.tree import DraftTree, path_name
+from ..core.tree import NO_TOKEN, DraftTree, path_name
 from ..stage.trace import visible
 from . import chrome, controls, library, session, world
 from .settings import Settings, scene
@@ -88,8 +88,8 @@ def pass_rows(recording: Recording, number: int, tree: DraftTree) -> dict:
                 "way": _way(tree, node, words, cycle),
             }
         )
-    bonus = recording.texts.get(verdict.bonus)
-    ending = f"the target adds {visible(bonus)}" if bonus is not None else "the text ends"
+    bonus = visible(recording.texts.get(verdict.bonus, f"token {verdict.bonus}"))
+    ending = "the text ends" if verdict.bonus == NO_TOKEN else f"the target adds {bonus}"
     summary = (
         f"{len(tree)} rows in one pass, {int(mask.sum())} ones in the mask, {len(tree.leaves)} paths; "
         f"{len(verdict.accepted)} drafted token{'s' * (len(verdict.accepted) != 1)} accepted, then {ending}"

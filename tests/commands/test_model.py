@@ -1,5 +1,6 @@
 """``generate`` and ``record`` on a tiny random Llama saved to disk, bad input in one line, and ``export``."""
 
+import ast
 import json
 import re
 
@@ -7,6 +8,9 @@ import pytest
 
 from eagle_viz.commands import main
 from eagle_viz.core import recording
+from eagle_viz.engine.plain import plain
+from eagle_viz.engine.sampling import Settings
+from eagle_viz.engine.target import Target
 from tests.engine.tiny import tiny_llama, tiny_tokenizer
 
 
@@ -41,6 +45,7 @@ def test_generate_json_adds_up_and_equals_plain_decoding(capsys, folder):
         ("--policy eagle9", "policy: 'eagle9' given"),
         ("--policy best_static", "policy: 'best_static' given, allowed is one that needs no average context"),
         ("--target /nowhere/at/all --drafter oracle", "/nowhere/at/all"),
+        ("--raw --system x", "system: given beside raw"),
     ],
 )
 def test_bad_options_of_generate_exit_2_with_one_line(capsys, options, words):
@@ -67,6 +72,36 @@ def test_a_wide_beam_gets_as_many_candidates_as_it_asks_for(capsys, folder):
     assert "budget:" not in said.err
 
 
+def test_turns_are_answered_one_after_the_other(capsys, folder):
+    """The second turn stands behind the first one and its answer: it equals the answer to that whole conversation."""
+    options = f"--target {folder} --drafter oracle --budget 6 --max-new-tokens 6 --check --json --system w9"
+    assert main(["generate", "--prompt", "w30", "w40 w41", *options.split()]) == 0
+    said = json.loads(capsys.readouterr().out)
+    (first,) = said["earlier"]
+    target = Target.load(folder)
+    turns = [("system", "w9"), ("user", "w30"), ("assistant", first["text"]), ("user", "w40 w41")]
+    ids = target.encode_chat([{"role": role, "content": text} for role, text in turns])
+    assert said["tokens"] == [token for token, _ in plain(target, ids, Settings(6))]
+    assert said["check"]["identical"] and first["check"]["identical"]
+
+
+def test_a_raw_prompt_is_continued(capsys, folder):
+    """No chat template: the answer is plain decoding behind the text's own tokens."""
+    options = f"--target {folder} --drafter oracle --budget 6 --max-new-tokens 6 --json --raw"
+    assert main(["generate", "--prompt", "w30 w31", *options.split()]) == 0
+    found = json.loads(capsys.readouterr().out)["tokens"]
+    assert found == [token for token, _ in plain(Target.load(folder), [30, 31], Settings(6))]
+
+
+def test_the_text_is_told_as_it_grows(capsys, folder):
+    """What standard error says token by token joins to the text that standard output holds, the first token included."""
+    options = f"--target {folder} --drafter oracle --budget 6 --max-new-tokens 12"
+    assert main(["generate", "--prompt", "a b c", *options.split()]) == 0
+    said = capsys.readouterr()
+    told = re.findall(r"(?:first token|\d+ tokens), ('.*'|\".*\")$", said.err, re.M)
+    assert "".join(map(ast.literal_eval, told)) == said.out.rstrip("\n")
+
+
 def test_without_a_target_the_way_to_get_one_is_said(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("EAGLE_VIZ_HOME", str(tmp_path))
     assert main(["generate", "--prompt", "hi"]) == 2
@@ -76,6 +111,36 @@ def test_without_a_target_the_way_to_get_one_is_said(capsys, monkeypatch, tmp_pa
 def test_an_unknown_prompt_to_record_is_named(capsys, folder, tmp_path):
     assert main(["record", "--to", str(tmp_path), "--target", folder, "--drafter", "oracle", "--prompts", "nobody"]) == 2
     assert "prompts: 'nobody' given, allowed are legal" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["generate", "record --to nowhere"])
+def test_an_empty_prompt_is_refused(capsys, command):
+    """As on the page."""
+    assert main([*command.split(), "--prompt", "  "]) == 2
+    assert capsys.readouterr().err == "error: prompt: nothing given, a question or a task is needed\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ("--prompt a --prompts fact", "prompts: given beside --prompt"),
+        ("--prompt a --name ../x", "name: '../x' given, allowed are letters"),
+        ("--raw", "raw: given without --prompt"),
+    ],
+)
+def test_options_of_record_that_contradict_are_named(capsys, options, words):
+    """Nothing given is ignored."""
+    assert main(["record", "--to", "nowhere", *options.split()]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_a_prompt_of_ones_own_is_recorded(capsys, folder, tmp_path):
+    """Under the name given, with the texts of every token of its answer."""
+    options = f"--to {tmp_path} --target {folder} --drafter oracle --max-new-tokens 6 --contexts 1 --name mine --raw"
+    assert main(["record", "--prompt", "w30 w31", *options.split()]) == 0
+    found = recording.read(capsys.readouterr().out.strip())
+    assert found.name == "oracle-mine" and found.prompt == "w30 w31" and found.tokens[:2] == (30, 31)
+    assert all(token in found.texts for token in found.tokens[2:])
 
 
 def test_recorded_files_open_again(capsys, folder, tmp_path):

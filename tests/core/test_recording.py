@@ -152,6 +152,15 @@ def test_the_words_before_a_root_and_the_root_are_the_answer_so_far(file):
     assert found.answer == "a b c d é"
 
 
+def test_words_after_a_root_are_the_answers_and_then_single_tokens(file):
+    """Within the answer the pieces, behind it what each token reads as by itself."""
+    found = read(file)
+    after = len(found.pieces) - 1 - found.answer_index(0)
+    assert found.words_after(0, 2) == "".join(found.pieces[1:3]) and found.words_after(0, after) == found.answer[1:]
+    (behind, *_) = found.cycles[0].continuation[after:]
+    assert found.words_after(0, after + 1) == found.answer[1:] + found.texts.get(behind, f"token {behind}")
+
+
 def test_tau_is_tokens_written_per_pass_cut_at_the_end_of_the_answer(file):
     """Two passes accept two tokens each; the second has room for one token: (3 + 1) / 2."""
     assert read(file).tau == {"eagle2 12": 2.0, "eagle1 12": 1.0}

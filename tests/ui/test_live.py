@@ -9,9 +9,9 @@ import pytest
 from eagle_viz.core.policies import Eagle1, Eagle2
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.ui import live as live_module
-from eagle_viz.ui.live import Live, Request, Stopped, _guarded, load
+from eagle_viz.ui.live import Live, Request, Stopped, _guarded, asked, load
 
-REQUEST = Request("Hello", "oracle", 16, 25, 10, 6)
+REQUEST = Request(asked("Hello"), "oracle", 16, 25, 10, 6)
 
 
 def finished(live, seconds=10):
@@ -21,10 +21,14 @@ def finished(live, seconds=10):
     return live
 
 
-@pytest.mark.parametrize("changes,field", [({"prompt": "  "}, "prompt"), ({"drafter": "x"}, "drafter")])
-def test_a_bad_request_is_refused_in_a_sentence(changes, field):
-    with pytest.raises(ValueError, match=f"^{field}: .*given"):
-        Request(**({"prompt": "a", "drafter": "oracle", "limit": 1, "budget": 1, "top_k": 1, "max_depth": 1} | changes))
+def test_a_bad_request_is_refused_in_a_sentence():
+    """An unknown drafter, an empty prompt, a system prompt beside a raw text: the field is named."""
+    with pytest.raises(ValueError, match="^drafter: 'x' given"):
+        Request(asked("a"), "x", 1, 1, 1, 1)
+    with pytest.raises(ValueError, match="^prompt: nothing given"):
+        asked("  ")
+    with pytest.raises(ValueError, match="^system: given beside raw"):
+        asked("a", "Be brief.", raw=True)
 
 
 def test_a_run_is_stopped_at_its_next_word():
@@ -73,12 +77,15 @@ def test_a_run_streams_its_tokens_compares_with_plain_decoding_and_ends_as_a_rec
     monkeypatch.setattr(live_module, "load", lambda drafter: (target, OracleDrafter(target)))
     found = []
     monkeypatch.setattr(Live, "__setattr__", lambda self, name, value: _noting(found, self, name, value))
-    live = live_module.start(Request("a b c", "oracle", 12, 10, 4, 4, (Eagle1(), Eagle2(4, 4))))
+    live = live_module.start(Request(asked("a b c"), "oracle", 12, 10, 4, 4, (Eagle1(), Eagle2(4, 4))))
     finished(live, seconds=120)
     assert live.error is None and live.stage == "done"
     assert live.numbers["same"] == "identical to plain decoding"
-    assert len(live.tokens) + 1 == live.numbers["tokens"] <= 12
-    assert {kind for _, kind in live.tokens} <= {"accepted", "bonus"}
+    assert "".join(text for text, _ in live.pieces) == live.recording.answer
+    kinds = [kind for _, kind in live.pieces]
+    assert kinds[0] == "first" and set(kinds[1:]) <= {"accepted", "bonus"} and len(kinds) == live.numbers["tokens"] + 1 <= 13
+    assert live.turns == ("a b c", live.recording.answer)
+    assert all(token in live.recording.texts for token in live.recording.tokens[live.recording.prompt_length :])
     assert live.recording.answer_length == live.numbers["tokens"] and "live-" in live.recording.name
     first, last = found
     assert last is live.recording and len(first.cycles) == len(last.cycles)
@@ -121,3 +128,31 @@ def test_the_page_moves_to_the_first_recording_of_a_run_and_stays_where_one_went
     app.run()
     assert not app.exception and app.session_state["live_recordings"]["live-1"] is wide
     assert (app.session_state["settings"].recording, app.session_state["settings"].position) == ("live-1", 3)
+
+
+def test_system_prompt_raw_text_and_the_next_turn_are_asked_as_typed(monkeypatch):
+    """The panel: a system prompt and a raw text reach the request; after an answer the next prompt can go on from it."""
+    from streamlit.testing.v1 import AppTest
+
+    from eagle_viz.ui.parts import NO_BROWSER
+
+    requests = []
+    monkeypatch.setattr(live_module, "start", lambda request: requests.append(request) or Live(request, finished=True))
+    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120)
+    app.session_state[NO_BROWSER] = True
+    app.query_params["view"] = "text"
+    app.run()
+    app.text_area(key="live_prompt").set_value("First?").run()
+    app.text_input(key="live_system").set_value("Be brief.").run()
+    app.button(key="live_start").click().run()
+    app.session_state["live_run"].pieces += [("An", "first"), (" answer", "bonus")]
+    app.run()
+    app.toggle(key="live_go_on").set_value(True).run()
+    app.text_area(key="live_prompt").set_value("Second?").run()
+    app.button(key="live_start").click().run()
+    first, second = (request.prompt for request in requests)
+    assert (first.text, first.system, first.before) == ("First?", "Be brief.", ())
+    assert (second.text, second.before) == ("Second?", ("First?", "An answer"))
+    app.toggle(key="live_raw").set_value(True).run()
+    app.button(key="live_start").click().run()
+    assert not app.exception and app.session_state["live_run"].error.startswith("system: given beside raw")

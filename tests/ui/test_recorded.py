@@ -1,5 +1,7 @@
 """What the views on recorded text hand to their components, against a hand-made recording."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,6 +12,8 @@ from eagle_viz.core.replay import Pass
 from eagle_viz.ui.reader import cycle_tokens, reader_data
 from eagle_viz.ui.verdicts import verdict_sentence
 from eagle_viz.ui.verify_pass import pass_rows
+
+CUT = "\ufffd"
 
 A, B, C, D = 1, 2, 3, 4
 TEXTS = {A: " a", B: "\n", C: "<b>", D: "d"}
@@ -52,14 +56,23 @@ def test_the_components_tokens_spell_the_answer(recording):
 def test_a_verdict_says_what_was_taken_and_where_the_targets_token_stood(recording):
     cycle = recording.cycles[0]
     chain = POLICIES["chain"]()(cycle.landscape, 2).tree
-    assert verdict_sentence(cycle, chain, TEXTS) == (
+    assert verdict_sentence(recording, 0, chain) == (
         "1 of 2 drafted tokens accepted: “⏎”. Then the target wrote “<b>”, "
         "guess number 2 with confidence 0.25: worth 0.12, which this tree did not keep."
     )
     none = POLICIES["chain"]()(recording.cycles[1].landscape, 1).tree
-    assert verdict_sentence(recording.cycles[1], none, TEXTS) == (
+    assert verdict_sentence(recording, 1, none) == (
         "Nothing accepted. Then the target wrote “d”, not among the drafter's 2 guesses."
     )
+
+
+def test_a_sign_cut_between_accepted_tokens_is_quoted_whole(recording):
+    """Two accepted tokens whose bytes make one sign: the sentence quotes the text, not each token alone."""
+    texts = TEXTS | {B: CUT, D: CUT}
+    cut = replace(recording, texts=texts, pieces=(" a", "", "\U0001f600", "d", " a"), tokens=(*range(10), A, B, D, C, A))
+    cut = replace(cut, cycles=(replace(recording.cycles[0], continuation=(B, D, C, A)),))
+    tree = POLICIES["chain"]()(cut.cycles[0].landscape, 2).tree
+    assert verdict_sentence(cut, 0, tree).startswith("2 of 2 drafted tokens accepted: “\U0001f600”. Then the target wrote “<b>”")
 
 
 def test_rows_of_the_pass_are_the_trees_buffers(recording):

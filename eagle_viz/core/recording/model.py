@@ -106,6 +106,13 @@ class Recording:
         """What the root of this cycle adds to the answer."""
         return self.pieces[self.answer_index(cycle)]
 
+    def words_after(self, cycle: int, count: int) -> str:
+        """The text that the ``count`` tokens after the root of this cycle add; behind the answer each as it reads by itself."""
+        first = self.answer_index(cycle) + 1
+        inside = self.pieces[first : min(first + count, self.answer_length)]
+        behind = self.cycles[cycle].continuation[len(inside) : count]
+        return "".join([*inside, *(self.texts.get(token, f"token {token}") for token in behind)])
+
     def answer_index(self, cycle: int) -> int:
         """Index of this cycle's root among the answer's tokens, 0 first."""
         return self.cycles[cycle].position - self.prompt_length
