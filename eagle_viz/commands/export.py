@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .parser import add_landscape, add_parameters, landscape_of, policies_of, say
+from ..core.readout import comparison_remarks
+from .parser import add_landscape, add_parameters, drafted, landscape_of, policies_of, say
 
 
 def add_commands(commands: argparse._SubParsersAction) -> None:
@@ -27,7 +28,10 @@ def run_export(args: argparse.Namespace) -> int:
     from ..stage.trace import build_trace, tier_of
 
     static, dynamic = policies_of((args.static, args.dynamic), args)
-    trace = build_trace(landscape_of(args), static, dynamic, tier=tier_of(args.budget), budget=args.budget, label=args.title)
+    landscape = landscape_of(args)
+    for remark in comparison_remarks(*(drafted(policy, landscape, args.budget) for policy in (static, dynamic))):
+        say(remark)
+    trace = build_trace(landscape, static, dynamic, tier=tier_of(args.budget), budget=args.budget, label=args.title)
     html = player_html(trace, budget=args.budget, title=args.title)
     if args.to is None:
         print(html)

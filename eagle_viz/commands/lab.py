@@ -5,10 +5,8 @@ from __future__ import annotations
 import argparse
 
 from ..core.documents import VERSION, comparison_document, draft_document
-from ..core.landscape import Landscape
-from ..core.policies import Draft, Policy
-from ..core.readout import Comparison, coverage_sentence, draft_up_to, misspent, shortfall_sentence, sweep_probability
-from .parser import add_landscape, add_parameters, landscape_of, policies_of, policy_names, policy_of, print_json, say
+from ..core.readout import Comparison, comparison_remarks, coverage_sentence, misspent, sweep_probability
+from .parser import add_landscape, add_parameters, drafted, landscape_of, policies_of, policy_names, policy_of, print_json, say
 
 
 def add_commands(commands: argparse._SubParsersAction) -> None:
@@ -28,7 +26,9 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
 
 def run_tree(args: argparse.Namespace) -> int:
     """Print one tree: rank path, confidence and path product of each node."""
-    draft = _draft(policy_of(args.policy, args), landscape_of(args), args.budget)
+    draft = drafted(policy_of(args.policy, args), landscape_of(args), args.budget)
+    if draft.policy.remark(draft):
+        say(draft.policy.remark(draft))
     if args.json:
         print_json({"version": VERSION} | draft_document(draft))
         return 0
@@ -41,7 +41,9 @@ def run_tree(args: argparse.Namespace) -> int:
 def run_compare(args: argparse.Namespace) -> int:
     """Print what the same budget buys from two policies on one landscape."""
     landscape, policies = landscape_of(args), policies_of((args.static, args.dynamic), args)
-    pair = Comparison(*(_draft(policy, landscape, args.budget) for policy in policies))
+    pair = Comparison(*(drafted(policy, landscape, args.budget) for policy in policies))
+    for remark in comparison_remarks(pair.static, pair.dynamic):
+        say(remark)
     if args.json:
         print_json(comparison_document(pair))
         return 0
@@ -62,11 +64,3 @@ def _print_coverage(args: argparse.Namespace) -> None:
     """What a synthetic landscape assumes; a list of confidences says by itself what it leaves out."""
     if args.confidences is None:
         print(coverage_sentence(args.coverage))
-
-
-def _draft(policy: Policy, landscape: Landscape, budget: int) -> Draft:
-    """The draft with this budget, or what there is of it, said on standard error."""
-    draft, error = draft_up_to(policy, landscape, budget)
-    if error is not None:
-        say(shortfall_sentence(policy, error, budget))
-    return draft

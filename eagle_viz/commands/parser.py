@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from ..core.landscape import Landscape, RankLandscape, SyntheticLandscape
-from ..core.policies import POLICIES, Policy, every_parameter
-from ..core.readout import as_policy
+from ..core.policies import POLICIES, Draft, Policy, every_parameter
+from ..core.readout import as_policy, draft_up_to, shortfall_sentence
 
 
 class Parser(argparse.ArgumentParser):
@@ -84,6 +84,14 @@ def policies_of(names: Sequence[str], args: argparse.Namespace) -> list[Policy]:
             nobody = f"{names[0]} takes no" if len(set(names)) == 1 else f"neither {' nor '.join(names)} takes"
             raise ValueError(f"{field}: {value} given, but {nobody} {field}; allowed with {able}")
     return [POLICIES[name](**{field: value for field, value in given.items() if takes(name, field)}) for name in names]
+
+
+def drafted(policy: Policy, landscape: Landscape, budget: int) -> Draft:
+    """The draft with this budget, or what there is of it, said on standard error."""
+    draft, error = draft_up_to(policy, landscape, budget)
+    if error is not None:
+        say(shortfall_sentence(policy, error, budget))
+    return draft
 
 
 def parse_numbers(name: str, text: str) -> list[float]:

@@ -67,6 +67,18 @@ def shortfall_sentence(policy: Policy, error: PoolTooSmallError, budget: int | s
     return f"{policy.title} found only {error.available} of {budget} nodes at these settings; {error.remedy}."
 
 
+def comparison_remarks(static: Draft, dynamic: Draft) -> list[str]:
+    """What must be said where these two trees stand side by side: nodes that are our own choice, and unequal sizes.
+
+    Law: two trees of unequal size are never compared without a sentence that names both sizes.
+    """
+    remarks = [draft.policy.remark(draft) for draft in (static, dynamic)]
+    if static.budget != dynamic.budget:
+        sizes = f"{static.policy.title} has {static.budget} nodes, {dynamic.policy.title} {dynamic.budget}"
+        remarks.append(f"The trees are of unequal size: {sizes}; the gain compares them as they are.")
+    return [remark for remark in dict.fromkeys(remarks) if remark]
+
+
 def sweep_probability(tree: DraftTree) -> float:
     """Probability that some path is accepted to its end: the sum of the leaves' values (0 for a bare root).
 

@@ -67,6 +67,12 @@ def cut(cycle: RecordedCycle, accepted: np.ndarray) -> np.ndarray:
     return accepted + 1 if cycle.room is None else np.minimum(accepted + 1, cycle.room)
 
 
+def unequal_sentence(static: Sequence[Pass], dynamic: Sequence[Pass]) -> str:
+    """In how many passes the two trees are of unequal size, for a place that compares them; empty where all are equal."""
+    count = sum(one.budget != other.budget for one, other in zip(static, dynamic, strict=True))
+    return f"In {count} of {len(static)} passes the two trees are of unequal size." if count else ""
+
+
 def tau(passes: Sequence[Pass]) -> tuple[float, float]:
     """Tokens a pass, expected and measured: 1 (bonus) + mean expected, mean written; raises ``ValueError`` without a pass."""
     if not passes:

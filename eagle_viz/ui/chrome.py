@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -60,6 +60,11 @@ def html(text: str) -> None:
     """`st.html` that shows nothing for an empty text; streamlit itself refuses one."""
     if text:
         st.html(text)
+
+
+def remarks(sentences: Iterable[str], name: str = "") -> None:
+    """Sentences beside a picture that a reader of its numbers must know; nothing where there is none."""
+    html("".join(f'<p class="quiet" data-testid="{name}">{escape(sentence)}</p>' for sentence in sentences))
 
 
 def card_title(title: str, aside: str = "") -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ..core.population import Population, affordable_seeds
-from ..core.readout import misspent, per_depth, sweep_probability
+from ..core.readout import comparison_remarks, misspent, per_depth, sweep_probability
 from ..stage import stage, stage_state, was_heard
 from ..stage.trace import tier_of
 from ..view import figures
@@ -174,6 +174,7 @@ def _readouts(settings: Settings) -> None:
         _pair("Draft passes", static.passes, dynamic.passes, "each costs time before the verify pass", "draft"),
     ]
     cells = "".join(_cell(*row) for row in rows)
+    chrome.remarks(comparison_remarks(static, dynamic), "remarks")
     st.html(f'<div class="readouts">{cells}</div>')
 
 
@@ -211,6 +212,7 @@ def _charts(settings: Settings) -> None:
             selection_mode="points",
             alt="Expected accepted tokens of both trees against the budget",
         )
+        chrome.remarks(drawn_to(key, sides, most))
     with right, st.container(key="card-depth", border=True):
         chrome.card_title("By depth", "where the tokens come from")
         trees = [world.draft(key, side, settings.budget).tree for side in sides]
@@ -221,6 +223,12 @@ def _charts(settings: Settings) -> None:
             key="depth",
             alt="Expected accepted tokens of both trees by level",
         )
+
+
+def drawn_to(key: world.World, sides: tuple[world.PolicyKey, ...], budget: int) -> list[str]:
+    """What must be said of trees up to this budget (see ``Policy.remark``)."""
+    drafts = [world.draft(key, side, budget) for side in sides]
+    return [remark for draft in drafts if (remark := draft.policy.remark(draft))]
 
 
 def take_budget(chart: str) -> None:
@@ -270,6 +278,8 @@ def _population(settings: Settings) -> None:
             f"({here.gain_over_eagle1:+.0%}), the best shape that never looks at the context {here.best_static:.2f} "
             f"({here.gain_over_static:+.0%}).</p><p>{split_of_gain(here, settings.top_k, settings.max_depth)}</p>"
         )
+        with text:
+            chrome.remarks(drawn_to(world.World.of(settings), (world.PolicyKey("eagle1"),), settings.budget))
         with chart:
             st.plotly_chart(
                 figures.gain_against_sharpness(rows, here),

@@ -76,6 +76,12 @@ def early_passes(names: tuple[str, ...], key: PolicyKey) -> np.ndarray:
     return np.mean([_as_far_as(early.passes_at(draft), USUAL_BUDGET) for draft in drafts], axis=0)
 
 
+def remarks(name: str, sides: tuple[PolicyKey, ...]) -> list[str]:
+    """What must be said of these policies' trees up to the largest recorded budget (see ``Policy.remark``), read off one pass."""
+    drafts = [_drafts(name, side, _recorded(side))[0] for side in sides]
+    return [remark for draft in drafts if (remark := draft.policy.remark(draft))]
+
+
 def _recorded(key: PolicyKey) -> int:
     """The largest budget that recordings hold of a nested policy."""
     return RECORDED_CHAIN if key.policy().single_path else USUAL_BUDGET

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from ..core.cost import BFLOAT16, FLOAT32, SUPPOSED, PassCost, parse_times, speedup
-from ..core.replay import tau
+from ..core.replay import tau, unequal_sentence
 from ..view import figures
 from . import chrome, controls, lab, library, replays, session, world
 from .settings import Settings
@@ -91,6 +91,7 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
             key="speed",
             alt="Speed against plain decoding over the budget, both policies",
         )
+        chrome.remarks(replays.remarks(names[0], sides))
         if oracle:
             st.html(f'<p class="quiet">{ORACLE}</p>')
         st.html("".join(map(_verdict, sides, speeds, found, ("static", "dynamic"), [settings.budget] * 2)))
@@ -166,7 +167,7 @@ def _here(settings: Settings, names: tuple[str, ...], sides: tuple) -> str:
     counted = "expected at temperature 1" if oracle else "in the recorded greedy answers"
     note = f"Tokens a verify pass, bonus counted, {counted}, drafted by {drafter}; same contexts for both."
     table = f"<table class='numbers' data-testid='bought'><caption>{caption}</caption>{head}{''.join(rows)}</table>"
-    return f"{table}<p class='quiet'>{note}</p>"
+    return f"{table}<p class='quiet'>{note} {unequal_sentence(*everything)}</p>"
 
 
 def _row(title: str, passes: list, oracle: bool) -> str:

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from ..core.recording import Recording
-from ..core.replay import tau
+from ..core.replay import tau, unequal_sentence
 from . import chrome, controls, lab, library, live_panel, replays, session, world
 from .reader import reader, reader_data
 from .settings import ALL_STEPS, Settings
@@ -76,7 +76,9 @@ def _tau_line(settings: Settings, passes: list) -> str:
             cells.append(_cell(css, side.title, expected, "expected at temperature 1"))
             continue
         cells.append(_cell(css, side.title, measured, f"measured, {expected:.2f} expected"))
-    note = f"<div><small>{len(passes[0])} passes of this text replayed at budget {settings.budget}, bonus counted</small></div>"
+    unequal = unequal_sentence(*passes)
+    counted = f"{len(passes[0])} passes of this text replayed at budget {settings.budget}, bonus counted. {unequal}"
+    note = f"<div><small>{counted}</small></div>"
     return f'<div class="readouts three">{"".join(cells)}{note}</div>'
 
 

@@ -13,6 +13,7 @@ from eagle_viz import POLICIES, SyntheticLandscape, compare
 from eagle_viz.commands import build_parser, main
 from eagle_viz.commands.parser import policy_of
 from eagle_viz.core.documents import comparison_document, comparison_trees, draft_document, tree_from_document
+from eagle_viz.core.readout import comparison_remarks, draft_up_to
 from eagle_viz.stage.trace import build_trace
 
 ROOT = Path(__file__).parents[2]
@@ -83,6 +84,18 @@ def test_the_text_says_what_the_landscape_assumes_of_misses(capsys, options, sai
     assert said in text.out
     pair = compare(SyntheticLandscape(61, coverage=float((options or [0, 1])[1])))
     assert f"gain {pair.gain:+.1%}" in text.out and f"{pair.dynamic.tree.expected_accepted:.3f}" in text.out
+
+
+def test_unequal_trees_and_continued_shapes_are_said_by_every_command_that_compares(capsys, tmp_path):
+    """``compare`` and ``export`` say on standard error what the page says below its trees."""
+    options = ["--budget", "40", "--top-k", "2"]
+    pair = [draft_up_to(POLICIES["eagle1"](), SyntheticLandscape(), 40)[0]]
+    pair.append(draft_up_to(POLICIES["eagle2"](top_k=2), SyntheticLandscape(), 40)[0])
+    wanted = comparison_remarks(*pair)
+    assert len(wanted) == 2 and "of the 40 drawn here 15 come" in wanted[0] and "40 nodes, EAGLE-2 22;" in wanted[1]
+    for command in (["compare", "--json"], ["export", "--to", str(tmp_path / "player.html")]):
+        _, said = run(capsys, *command, *options)
+        assert all(remark in said.err for remark in wanted)
 
 
 @pytest.mark.parametrize("name", POLICIES)

@@ -117,3 +117,29 @@ def test_best_first_chooses_only_among_children_of_what_it_kept():
     draft = POLICIES["best_first"]()(SyntheticLandscape(seed=5, branching=4), 20)
     assert [readout.on_offer(draft, step) for step in (1, 2, 3)] == [4, 7, 10]
     assert readout.on_offer(POLICIES["eagle2"](max_depth=2)(SyntheticLandscape(seed=5, branching=4), 20), 3) == 18
+
+
+@given(SEEDS, st.integers(1, 60), st.integers(1, 4))
+def test_trees_of_unequal_size_are_never_compared_without_both_sizes(seed, budget, top_k):
+    """A policy that scores fewer nodes than the budget gets a sentence with both sizes, and only then."""
+    land, eagle2 = SyntheticLandscape(seed=seed), POLICIES["eagle2"](top_k=top_k, max_depth=3)
+    pair = [readout.draft_up_to(policy, land, budget)[0] for policy in (POLICIES["best_static"](), eagle2)]
+    said = " ".join(readout.comparison_remarks(*pair))
+    sizes = f"has {pair[0].budget} nodes, EAGLE-2 {pair[1].budget};"
+    assert (sizes in said) == (len(pair[0].tree) != len(pair[1].tree)) == ("unequal" in said)
+
+
+@pytest.mark.parametrize(
+    ("land", "budget", "ours"),
+    [
+        (SyntheticLandscape(), 25, 0),
+        (SyntheticLandscape(), 26, 1),
+        (SyntheticLandscape(branching=3), 25, 2),  # without rank 3 the paths 3 and 3.0 are missing
+        (RankLandscape([[0.9, 0.1], [0.8]]), 25, 17),  # it has 8 of the 25: 0 to level 5 and 1 to level 3, rank 0 below
+    ],
+)
+def test_nodes_that_are_not_eagle1s_are_counted(land, budget, ours):
+    """The published tree is EAGLE-1's; every other node is our continuation, and is called so."""
+    policy = POLICIES["eagle1"]()
+    said = policy.remark(policy(land, budget))
+    assert (f"of the {budget} drawn here {ours} come" in said) if ours else said == ""

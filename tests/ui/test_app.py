@@ -114,6 +114,14 @@ def said(app):
     return unescape(" ".join(str(element.proto) for element in app.get("html")))
 
 
+def test_below_the_trees_stands_what_their_numbers_leave_out():
+    """Hand levels that EAGLE-1's paths do not fit, and a beam too narrow for the budget: both are said where the trees stand."""
+    page = said(run(source="levels", levels="0.9 0.1 / 0.8", budget="25"))
+    assert "of the 25 drawn here 17 come from our continuation" in page
+    page = said(run(top_k="1"))
+    assert "EAGLE-1 shape has 25 nodes, EAGLE-2 6;" in page
+
+
 def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
     app = run(view="speed", times="1:10 64:10 draft:0")
     assert "your own times" in said(app)

@@ -141,6 +141,10 @@ class Policy(ABC):
         needed[0] = 0
         return needed
 
+    def remark(self, draft: Draft) -> str:
+        """What a reader must know of this policy's ``draft`` beside its numbers, in a sentence; empty where there is nothing."""
+        return ""
+
     def engine_setting(self, budget: int) -> tuple[int, int, int] | None:
         """(budget, top_k, max_depth) that serving engines build this tree from (see ``engine_flags``), or None where none does."""
         return None

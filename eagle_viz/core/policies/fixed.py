@@ -89,6 +89,16 @@ class Eagle1(FixedShape):
     name = "eagle1"
     title = "EAGLE-1 shape"
 
+    def remark(self, draft: Draft) -> str:
+        """How many nodes are not EAGLE-1's own: beyond its 25 paths, or in place of ranks that the landscape lacks."""
+        ours = len(set(draft.order).difference(EAGLE1_PATHS))
+        if not ours:
+            return ""
+        return (
+            f"EAGLE-1's published tree has {len(EAGLE1_PATHS)} nodes: of the {draft.budget} drawn here {ours} "
+            f"come{'s' * (ours == 1)} from our continuation of its shape, by average confidence."
+        )
+
     def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         published = set(EAGLE1_PATHS)
         yield from sorted(published, key=lambda path: rank_order(_product((RANK_AVERAGES,), path), path))
