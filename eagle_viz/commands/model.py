@@ -110,7 +110,8 @@ def load_drafter(args: argparse.Namespace, target: Target, candidates: int = CAN
 def run_record(args: argparse.Namespace) -> int:
     """Record the shipped prompts, or one of one's own; print the files written."""
     from ..core.recording import write
-    from ..engine.recorder import record, standard_contest
+    from ..engine.assembly import standard_contest
+    from ..engine.recorder import record
 
     chosen = _prompts_to_record(args)
     target = load_target(args)

@@ -66,6 +66,11 @@ class Landscape(ABC):
     def _memo(self) -> dict[Path, Candidates]:
         return {}
 
+    @property
+    def expanded(self) -> Mapping[Path, Candidates]:
+        """Everything expanded so far, by path."""
+        return self._memo
+
     def expand(self, paths: Sequence[Path]) -> list[Candidates]:
         """The candidates of each path, in the order asked."""
         memo = self._memo

@@ -18,11 +18,11 @@ from ..core.recording import Recording
 from ..engine.prompts import Prompt
 
 if TYPE_CHECKING:
+    from ..engine.assembly import Progress
     from ..engine.cycle import Cycle
     from ..engine.drafted import Drafter
     from ..engine.generation import Generation
     from ..engine.head import Head
-    from ..engine.recorder import Progress
     from ..engine.target import Target
 
 DESERTED = 60.0
@@ -193,7 +193,8 @@ def _compare_plain(live: Live, target: Target, run) -> None:
 
 def _record(live: Live, request: Request, run: Generation, cycles: list[Cycle]) -> None:
     """Draft every context again for the stage: first what the page shows now, at any budget, then what it may be asked for."""
-    from ..engine.recorder import HOLDS, expand_all, expand_for, record_run
+    from ..engine.expansion import HOLDS, expand_all, expand_for
+    from ..engine.recorder import record_run
 
     # best_static needs an average over other texts, which an answer of its own has not.
     shown = [policy for policy in request.shown if not isinstance(policy, BestStatic)]

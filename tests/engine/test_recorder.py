@@ -6,12 +6,14 @@ import pytest
 from eagle_viz import POLICIES
 from eagle_viz.core.ladder import ablation_policies, ladder_policies, score_policies
 from eagle_viz.core.recording import MAX_BUDGET, read, write
+from eagle_viz.engine.assembly import TAIL, evenly, standard_contest
 from eagle_viz.engine.drafted import HeadDrafter, OracleDrafter
+from eagle_viz.engine.expansion import CHAIN_DEPTH
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.plain import plain
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.reader import Reader
-from eagle_viz.engine.recorder import CHAIN_DEPTH, TAIL, evenly, record, standard_contest
+from eagle_viz.engine.recorder import record
 from eagle_viz.engine.sampling import Settings
 
 TWO = (Prompt("one", "One", "fact", "w7 w9"), Prompt("two", "Two", "list", "w50 w8 w20"))
