@@ -21,6 +21,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from eagle_viz.core.greedy import GreedyCalibration
+
 WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
 
 
@@ -55,6 +57,12 @@ class HeadCheckpoint:
     def temperatures(self) -> tuple[float, ...]:
         """Calibration: what the draft logits are divided by, per depth from 1 on; the last one goes on."""
         return tuple(self.config.get("eagle_viz", {}).get("temperatures", (1.0,)))
+
+    @property
+    def greedy(self) -> GreedyCalibration | None:
+        """What the confidences say of greedy decoding, where that was fitted."""
+        given = self.config.get("eagle_viz", {}).get("greedy")
+        return None if given is None else GreedyCalibration.from_json(given)
 
 
 def read_head(folder: str | Path) -> HeadCheckpoint:

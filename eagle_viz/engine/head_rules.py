@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
+from eagle_viz.core.greedy import GreedyCalibration
 from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError
 
 HARMLESS = {
@@ -74,7 +75,7 @@ def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None
         raise HeadError(
             f"{checkpoint.source}: config.json field 'norm_before_residual' is True, allowed is False for EAGLE-1/2 heads"
         )
-    _check_temperatures(checkpoint)
+    _check_calibration(checkpoint)
     _check_tensors(checkpoint, hidden, vocabulary)
     _check_vocabulary(checkpoint, vocabulary)
 
@@ -111,16 +112,26 @@ def _check_rope(checkpoint: HeadCheckpoint, value: object) -> None:
         raise HeadError(f"{checkpoint.source}: config.json gives two rope_theta, {base} and {given['rope_theta']}")
 
 
-def _check_temperatures(checkpoint: HeadCheckpoint) -> None:
+def _check_calibration(checkpoint: HeadCheckpoint) -> None:
     own = checkpoint.config.get("eagle_viz", {})
-    if not isinstance(own, Mapping):
-        raise HeadError(f"{checkpoint.source}: config.json field 'eagle_viz' is {own!r}, allowed is an object")
+    if not isinstance(own, Mapping) or own.keys() - {"temperatures", "greedy"}:
+        allowed = "an object of temperatures and greedy"
+        raise HeadError(f"{checkpoint.source}: config.json field 'eagle_viz' is {own!r}, allowed is {allowed}")
+    if "greedy" in own:
+        _check_greedy(checkpoint.source, own["greedy"])
     if "temperatures" not in own:
         return
     given = own["temperatures"]
     numbers = isinstance(given, (list, tuple)) and all(type(t) in (int, float) for t in given)
     if not numbers or not given or not all(0 < t < math.inf for t in given):
         raise HeadError(f"{checkpoint.source}: temperatures is {given!r}, allowed is a list of one or more numbers above 0")
+
+
+def _check_greedy(source: str, given: object) -> None:
+    try:
+        GreedyCalibration.from_json(given)
+    except ValueError as error:
+        raise HeadError(f"{source}: config.json field 'eagle_viz': {error}") from error
 
 
 def _check_tensors(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None:
