@@ -1,7 +1,8 @@
 """What a drafter's confidences say of greedy decoding: the chance that a candidate is the target's first choice.
 
-A head is trained and calibrated to predict the target's distribution, so the sum of path products is what *sampling* at temperature 1
-accepts. Greedy decoding takes the target's first choice alone, and a likely token is the first choice more often than it is likely.
+A head is trained and calibrated to predict the target's distribution, so the sum of path products is what *sampling* at
+temperature 1 accepts. Greedy decoding takes the target's first choice alone, and a likely token is the first choice more often than
+it is likely.
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def _number(value: object) -> bool:
 class GreedyLandscape(Landscape):
     """The same candidates as ``base``, their confidences read for greedy decoding.
 
-    Ranks, tokens and the target's probabilities are those of ``base``; ``average`` is the table over other contexts in this reading.
+    Ranks, tokens and the target's probabilities are those of ``base``; ``average`` is the table over other contexts in this
+    reading.
     """
 
     def __init__(self, base: Landscape, calibration: GreedyCalibration, average: AverageTable | None = None) -> None:

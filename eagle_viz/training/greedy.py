@@ -1,7 +1,7 @@
 """Fitting what a head's confidences say of greedy decoding (`core.greedy`), by maximum likelihood on greedy answers.
 
-Every node that a pass reached and expanded is one observation: its candidates' confidences, and which of them was the target's first
-choice, or none. Prompts: those of `unseen.py`, and code and arithmetic, where a target is surer than its probabilities elsewhere say.
+Every node that a pass reached and expanded is one observation: its candidates' confidences, and which of them was the target's
+first choice, or none.
 Symbols: N observations, K candidates.
 """
 
@@ -24,9 +24,9 @@ DEPTHS = 6
 
 @dataclass(frozen=True)
 class Observations:
-    """Reached nodes: `confidences` [N, K] of their candidates, `depth` [N] of these, `chosen` [N] rank of the target's first choice.
+    """Reached nodes: `confidences` [N, K] of their candidates, `depth` [N] of these, and `chosen` [N].
 
-    `chosen` is K where that choice is none of the candidates.
+    `chosen` is the rank of the target's first choice, K where that is none of the candidates.
     """
 
     confidences: np.ndarray

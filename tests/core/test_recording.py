@@ -11,9 +11,11 @@ import pytest
 from hypothesis import strategies as st
 
 from eagle_viz import POLICIES, NotRecordedError, RecordedLandscape, SyntheticLandscape
+from eagle_viz.core.greedy import GreedyCalibration
 from eagle_viz.core.hashing import on_grid
 from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import (
+    GreedyReading,
     LiveVerdict,
     RecordedCycle,
     Recording,
@@ -72,6 +74,11 @@ def recording(targets: bool = True) -> Recording:
     )
 
 
+def with_greedy():
+    """The recording of a drafter that knows what its confidences say of greedy decoding."""
+    return replace(recording(), greedy=GreedyReading(GreedyCalibration((1.5, 1.2), 0.5, -1.0), average=((0.6, 0.1),)))
+
+
 @pytest.fixture
 def file(tmp_path):
     return write(recording(), tmp_path / "test.npz")
@@ -94,6 +101,38 @@ def test_reading_gives_back_what_was_written(file):
             np.testing.assert_array_equal(row.tokens, found.tokens)
             np.testing.assert_array_equal(row.confidences, found.confidences)
             np.testing.assert_array_equal(row.target_probabilities, found.target_probabilities)
+
+
+def test_the_greedy_reading_is_kept(tmp_path):
+    """Calibration and average of the greedy reading come back from a file, and a recording without one stays so."""
+    assert read(write(with_greedy(), tmp_path / "greedy.npz")).greedy == with_greedy().greedy
+    assert read(write(recording(), tmp_path / "plain.npz")).greedy is None
+
+
+def test_a_recording_read_for_greedy_decoding():
+    """Its landscapes give the calibrated confidences of the same tokens, and best_static its own average."""
+    base, told = with_greedy(), with_greedy().for_greedy()
+    for one, other in zip(base.cycles, told.cycles, strict=True):
+        before, after = (cycle.landscape.expand([(), (0,)]) for cycle in (one, other))
+        for depth, (row, found) in enumerate(zip(before, after, strict=True), start=1):
+            np.testing.assert_array_equal(found.tokens, row.tokens)
+            np.testing.assert_array_equal(found.confidences, base.greedy.calibration(row.confidences, depth))
+            np.testing.assert_array_equal(found.target_probabilities, row.target_probabilities)
+        assert other.landscape.family_average() == ((0.6, 0.1),)
+    assert recording().for_greedy().cycles[0].landscape.expand([()])[0] is not None
+
+
+def test_a_broken_greedy_reading_is_refused(tmp_path):
+    """A file whose greedy calibration cannot be used is refused by the field's name."""
+    path = write(with_greedy(), tmp_path / "broken.npz")
+    with np.load(path) as stored:
+        arrays = {name: stored[name] for name in stored.files}
+    header = json.loads(arrays["header"].tobytes())
+    header["greedy"]["power"] = [-1]
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    np.savez(path, **arrays)
+    with pytest.raises(RecordingError, match="power: .*allowed"):
+        read(path)
 
 
 def test_policies_build_the_same_tree_on_a_read_recording(file):

@@ -2,7 +2,7 @@
 
 from .checks import RecordingError
 from .file import FOLDER, MAX_BYTES, read, shipped, write
-from .model import MAX_BUDGET, MAX_DEPTH, TOP_K, LiveVerdict, RecordedCycle, Recording, average_confidences, follow
+from .model import MAX_BUDGET, MAX_DEPTH, TOP_K, GreedyReading, LiveVerdict, RecordedCycle, Recording, average_confidences, follow
 
 __all__ = [
     "FOLDER",
@@ -10,6 +10,7 @@ __all__ = [
     "MAX_BYTES",
     "MAX_DEPTH",
     "TOP_K",
+    "GreedyReading",
     "LiveVerdict",
     "RecordedCycle",
     "Recording",

@@ -16,11 +16,12 @@ from functools import cached_property
 
 import numpy as np
 
+from ..greedy import GreedyCalibration
 from ..hashing import on_grid
 from ..landscape import Candidates, RecordedLandscape, average_table
 from ..tree import ROOT, Path, canonical_order, sendable
 from .checks import RecordingError, check_tables
-from .model import TOP_K, LiveVerdict, RecordedCycle, Recording
+from .model import TOP_K, GreedyReading, LiveVerdict, RecordedCycle, Recording
 
 VERSION = 1
 
@@ -32,6 +33,7 @@ def encode(recording: Recording) -> dict[str, np.ndarray]:
         "version": VERSION,
         **{name: getattr(recording, name) for name in ("name", "title", "kind", "prompt", "target", "drafter")},
         **{name: getattr(recording, name) for name in ("prompt_length", "answer_length", "pieces", "average")},
+        "greedy": _greedy_header(recording.greedy),
         "made": dict(recording.made),
         "texts": {str(token): text for token, text in recording.texts.items()},
         "cycles": [_cycle_header(cycle) for cycle in recording.cycles],
@@ -43,6 +45,10 @@ def encode(recording: Recording) -> dict[str, np.ndarray]:
         prices["child_target"] = _planes((target.view(np.uint32) & np.uint32(0xFFFFF800)).view(np.float32))
     text = json.dumps(header, ensure_ascii=False).encode()
     return {"header": np.frombuffer(text, dtype=np.uint8), "tokens": np.array(recording.tokens, dtype=np.int32), **joined, **prices}
+
+
+def _greedy_header(greedy: GreedyReading | None) -> dict | None:
+    return None if greedy is None else {**greedy.calibration.to_json(), "average": greedy.average}
 
 
 def _cycle_header(cycle: RecordedCycle) -> dict:
@@ -122,8 +128,19 @@ def decode(arrays: Mapping[str, np.ndarray]) -> Recording:
         texts=texts,
         cycles=tuple(cycles),
         average=average,
+        greedy=_greedy(header.get("greedy")),
         made=dict(header["made"]),
     )
+
+
+def _greedy(entry: object) -> GreedyReading | None:
+    if entry is None:
+        return None
+    if not isinstance(entry, dict):
+        raise RecordingError(f"has greedy {entry!r}, allowed is an object or null")
+    average = entry.get("average")
+    calibration = GreedyCalibration.from_json({name: value for name, value in entry.items() if name != "average"})
+    return GreedyReading(calibration, None if average is None else average_table(average))
 
 
 def _header(text: str) -> object:

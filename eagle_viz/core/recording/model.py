@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from ..greedy import GreedyCalibration, GreedyLandscape
 from ..hashing import on_grid
 from ..landscape import AverageTable, Candidates, RecordedLandscape, average_table
 from ..tree import NO_TOKEN, ROOT, DraftTree, Path
@@ -46,7 +47,7 @@ class RecordedCycle:
     """
 
     position: int
-    landscape: RecordedLandscape
+    landscape: RecordedLandscape | GreedyLandscape
     continuation: tuple[int, ...]
     verdicts: tuple[LiveVerdict, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -68,6 +69,14 @@ class RecordedCycle:
         return follow(tree, self.continuation)
 
 
+@dataclass(frozen=True)
+class GreedyReading:
+    """A drafter's calibration for greedy decoding, and the average table over the *other* recordings in that reading."""
+
+    calibration: GreedyCalibration
+    average: AverageTable | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
     """The cycles of one prompt.
@@ -75,7 +84,8 @@ class Recording:
     ``drafter`` "oracle" (the target itself) or a head's name; ``target`` who verified. ``tokens`` prompt in its chat template,
     answer, and a tail that only continuations use: ``prompt_length`` and ``answer_length`` count the first two. ``pieces[i]``
     is the text that answer token i adds. ``texts`` what each candidate token reads as. ``average`` the table of average
-    confidences over the *other* recordings made with it, for ``best_static`` (None: there were none).
+    confidences over the *other* recordings made with it, for ``best_static`` (None: there were none). ``greedy`` how the drafter's
+    confidences are read for greedy decoding, where it knows (`for_greedy`).
     """
 
     name: str
@@ -91,6 +101,7 @@ class Recording:
     texts: Mapping[int, str]
     cycles: tuple[RecordedCycle, ...]
     average: AverageTable | None = None
+    greedy: GreedyReading | None = None
     made: Mapping[str, object] = field(default_factory=dict)
 
     @property
@@ -116,6 +127,17 @@ class Recording:
     def answer_index(self, cycle: int) -> int:
         """Index of this cycle's root among the answer's tokens, 0 first."""
         return self.cycles[cycle].position - self.prompt_length
+
+    def for_greedy(self) -> Recording:
+        """Every confidence read as the chance to be the target's first choice; the recording itself where that is unknown.
+
+        Law: tokens, ranks and what the target says stay. It is for drafting on; a file holds the recording itself.
+        """
+        if self.greedy is None:
+            return self
+        read = [GreedyLandscape(one.landscape, self.greedy.calibration, self.greedy.average) for one in self.cycles]
+        cycles = tuple(replace(one, landscape=land) for one, land in zip(self.cycles, read, strict=True))
+        return replace(self, cycles=cycles, average=self.greedy.average)
 
     @property
     def tau(self) -> dict[str, float]:
