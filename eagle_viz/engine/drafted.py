@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from eagle_viz.core.greedy import GreedyCalibration
 from eagle_viz.core.landscape import Candidates, Landscape, NotRecordedError
 from eagle_viz.core.tree import ROOT, Path, path_name
 from eagle_viz.engine.exact import exact
@@ -137,6 +138,8 @@ class Drafter(ABC):
     """Drafts below the root of a text that grows cycle by cycle: `landscape`, expands, `landscape.close`, then `commit`."""
 
     name: str
+    greedy: GreedyCalibration | None = None
+    """What its confidences say of greedy decoding, where that is known."""
     taps: tuple[int, ...] = ()
     """The target layers whose entering hidden states it reads; none: the final features."""
 
@@ -183,7 +186,7 @@ class HeadDrafter(Drafter):
     """
 
     def __init__(self, head: Head, top_k: int = 10, name: str = "head"):
-        self.head, self.top_k, self.name, self.taps = head, top_k, name, head.taps
+        self.head, self.top_k, self.name, self.taps, self.greedy = head, top_k, name, head.taps, head.checkpoint.greedy
         self._cache, self._waiting = None, None
 
     def begin(self, cache, capacity: int) -> None:

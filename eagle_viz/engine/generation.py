@@ -6,6 +6,7 @@ from time import perf_counter
 import numpy as np
 from torch import Tensor
 
+from eagle_viz.core.greedy import GreedyCalibration, GreedyLandscape
 from eagle_viz.core.landscape import RecordedLandscape
 from eagle_viz.core.policies import Draft, Policy
 from eagle_viz.core.policies.base import MAX_DEPTH
@@ -43,6 +44,7 @@ class Generation:
         self._draws = [np.random.default_rng([settings.seed, place]).random for place in range(len(contest))]
         self._texts = TokenTexts(target.tokenizer)
         self._reader: Reader | None = None
+        self._calibration = calibration_for(drafter, settings)
 
     @property
     def text(self) -> str:
@@ -103,7 +105,8 @@ class Generation:
     def _cycle(self, reader: Reader) -> Cycle:
         start, position = perf_counter(), len(reader.tokens) - 1
         landscape = reader.landscape()
-        drafts = {name: draft_up_to(policy, landscape, budget)[0] for name, (policy, budget) in self.contest.items()}
+        read = landscape if self._calibration is None else GreedyLandscape(landscape, self._calibration)
+        drafts = {name: draft_up_to(policy, read, budget)[0] for name, (policy, budget) in self.contest.items()}
         landscape.close()
         drafted = perf_counter()
         tree = union(drafts.values())
@@ -171,6 +174,17 @@ class Generation:
             self.expected[name].append(drafts[name].tree.expected_accepted)
         for name, value in seconds.items():
             self.seconds[name] += value
+
+
+def calibration_for(drafter: Drafter, settings: Settings) -> GreedyCalibration | None:
+    """How the drafter's confidences are read under these settings; None: as they are.
+
+    Raises ValueError where the greedy reading is asked for and the drafter has none.
+    """
+    if settings.reading == "greedy" and drafter.greedy is None:
+        raise ValueError(f"reading: 'greedy' given, but {drafter.name} has no calibration for it, allowed is 'sampling'")
+    fits = settings.temperature == 0 if settings.reading is None else settings.reading == "greedy"
+    return drafter.greedy if fits else None
 
 
 def generate(

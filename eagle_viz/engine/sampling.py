@@ -8,11 +8,15 @@ from torch import Tensor
 
 from eagle_viz.core.verification import sample
 
+READINGS = ("sampling", "greedy")
+
 
 @dataclass(frozen=True)
 class Settings:
     """How to generate: at most `max_new_tokens` (the first, from the prompt's own pass, counted), sampled if `temperature` > 0.
 
+    `reading` of the drafter's confidences: "sampling" as they are, "greedy" as chances to be the target's first choice
+    (`core.greedy`), None: the one that fits the temperature, as far as the drafter knows it.
     Raises ValueError naming the field. The same `seed` gives the same text; who else is compared does not change it.
     """
 
@@ -21,6 +25,7 @@ class Settings:
     top_p: float = 1.0
     seed: int = 0
     probabilities: bool = True
+    reading: str | None = None
 
     def __post_init__(self):
         if not 1 <= self.max_new_tokens <= 100_000:
@@ -29,6 +34,8 @@ class Settings:
             raise ValueError(f"temperature: {self.temperature!r} given, allowed is a number from 0 (greedy) to 100")
         if not 0 < self.top_p <= 1:
             raise ValueError(f"top_p: {self.top_p!r} given, allowed is a number above 0, up to 1")
+        if self.reading not in (None, *READINGS):
+            raise ValueError(f"reading: {self.reading!r} given, allowed is {' or '.join(READINGS)}")
         if self.seed < 0:
             raise ValueError(f"seed: {self.seed} given, allowed is a whole number from 0")
 
