@@ -70,7 +70,12 @@ def run_calibrate(args: argparse.Namespace) -> int:
 
 def _print_report(report) -> None:
     print(f"{report.drafter}, {report.policy}, budget {report.budget}, {report.contexts} contexts")
-    print(f"tau {report.tau:.2f} measured, {1 + report.expected:.2f} expected; ECE {report.reliability.ece:.4f}")
+    print(f"drafted by the {report.reading} reading; tau {report.tau:.2f}, accepted + 1 {1 + report.accepted:.3f} measured")
+    promises = {"sampling": report.sampled} | {report.reading: report.expected}
+    print("expected: " + ", ".join(f"{1 + value:.3f} ({name})" for name, value in promises.items()))
+    print(f"ECE {report.reliability.ece:.4f} against the target's probabilities (sampling)")
+    if report.greedy:
+        print(f"ECE {report.greedy.ece_accepted:.4f} against what was accepted (greedy)")
     for title, groups in (("depth", report.by_depth), ("rank", report.by_rank)):
         print(f"{title:>8}{'nodes':>8}{'confidence':>12}{'target':>9}{'accepted':>10}")
         for group in groups:
@@ -84,17 +89,21 @@ def _print_report(report) -> None:
 
 
 def _print_standings(standings) -> None:
-    """tau of each policy on the same contexts, the bonus counted, whole and by kind of prompt."""
+    """Each policy on the same contexts, the bonus counted: tau, and promise against outcome, whole and by kind of prompt."""
     if not standings:
         return
-    rows = [
-        ("tau", *(one.name for one in standings)),
-        ("measured", *(f"{one.tau:.2f}" for one in standings)),
-        ("expected", *(f"{1 + one.expected:.2f}" for one in standings)),
-        *((kind, *(f"{one.by_kind[kind]:.2f}" for one in standings)) for kind in standings[0].by_kind),
-    ]
-    for first, *rest in rows:
-        print(f"{first:<14}" + "".join(f"{cell:>15}" for cell in rest))
+    print(f"{'':<24}" + "".join(f"{one.name:>15}" for one in standings))
+    _print_means("", [one.whole for one in standings])
+    for kind in standings[0].by_kind:
+        _print_means(f"{kind}: ", [one.by_kind[kind] for one in standings])
+
+
+def _print_means(of: str, means) -> None:
+    """tau, then accepted + 1 as it was measured and as each reading promised it."""
+    columns = {"tau": "tau", "accepted + 1": "accepted", "expected": "expected", "for sampling": "sampled"}
+    for title, field in columns.items():
+        cells = (getattr(one, field) + (field != "tau") for one in means)
+        print(f"{of + title:<24}" + "".join(f"{cell:>15.2f}" for cell in cells))
 
 
 def _recorded_report(args: argparse.Namespace):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,47 +12,75 @@ from .ladder import Rung, ablation_policies, ladder_policies, score_policies
 from .landscape import Landscape
 from .policies import Eagle2, Policy
 from .readout import draft_up_to
-from .recording import Recording
-from .reliability import Group, Observations, Reliability, by_depth, by_rank, observe, reliability
+from .recording import Recording, in_reading
+from .reliability import Group, Observations, Reliability, by_depth, by_rank, observe, reliability, sampled_value
 from .tree import DraftTree
 from .verification import Verdict
 
 
+class Context(NamedTuple):
+    """One verified pass of one policy: the ``kind`` of its prompt, nodes ``drafted``, and drafted tokens ``accepted``.
+
+    ``expected`` and ``sampled`` are the sums of the tree's path products in the reading that it was drafted in and in the sampling
+    reading; ``written`` the tokens that the pass wrote, bonus counted, cut where the answer ends.
+    """
+
+    kind: str
+    drafted: int
+    expected: float
+    sampled: float
+    accepted: int
+    written: int
+
+
+@dataclass(frozen=True)
+class Means:
+    """Means over ``contexts`` passes of what a ``Context`` says; ``tau`` is the mean of the written tokens."""
+
+    contexts: int
+    drafted: float
+    expected: float
+    sampled: float
+    accepted: float
+    tau: float
+
+    @classmethod
+    def of(cls, contexts: Sequence[Context]) -> Means:
+        """The means of these; raises ``ValueError`` where there are none.
+
+        >>> Means.of([Context("verse", 4, 0.5, 0.4, 0, 1), Context("code", 4, 1.5, 1.2, 3, 4)]).tau
+        2.5
+        """
+        if not contexts:
+            raise ValueError("contexts: none given, at least one cycle is needed")
+        _, *columns = zip(*contexts, strict=True)
+        return cls(len(contexts), *(float(np.mean(column)) for column in columns))
+
+
 @dataclass(frozen=True)
 class Standing:
-    """How one policy fared on the same contexts as all others of a live run.
+    """How one policy fared on the same contexts as all others of a live run: ``whole``, and on the prompts of each kind.
 
-    ``expected`` and ``accepted`` are its mean drafted tokens accepted a pass, promised and measured, bonus not counted;
-    ``tau`` tokens written per verify pass, bonus counted, cut where answers end; ``by_kind`` tau on the prompts of each kind.
-    ``budget`` drafted nodes asked for, root not counted; ``drafted`` the mean that there were, fewer where the policy scores fewer.
+    ``budget`` drafted nodes asked for, root not counted; fewer are ``drafted`` where the policy scores fewer.
     """
 
     name: str
     title: str
     budget: int
-    drafted: float
-    expected: float
-    accepted: float
-    tau: float
-    by_kind: Mapping[str, float]
+    whole: Means
+    by_kind: Mapping[str, Means]
+
+    def to_json(self) -> dict:
+        """Plain numbers, means as objects."""
+        plain = {"name": self.name, "title": self.title, "budget": self.budget, **vars(self.whole)}
+        return {**plain, "by_kind": {kind: dict(vars(means)) for kind, means in self.by_kind.items()}}
 
 
-def average_contexts(name: str, policy: Policy, budget: int, contexts: Sequence[tuple[str, int, float, int, int]]) -> Standing:
-    """Average one policy's contexts: (kind of prompt, nodes drafted, expected, accepted, written) each.
-
-    Raises ``ValueError`` without one.
-
-    >>> from eagle_viz.core.policies import Chain
-    >>> average_contexts("chain", Chain(), 4, [("verse", 4, 0.5, 0, 1), ("code", 4, 1.5, 3, 4)]).by_kind
-    {'verse': 1.0, 'code': 4.0}
-    """
-    if not contexts:
-        raise ValueError("contexts: none given, at least one cycle is needed")
-    kinds, *columns = zip(*contexts, strict=True)
-    drafted, expected, accepted, tau = (float(np.mean(column)) for column in columns)
-    of = {kind: [one[4] for one in contexts if one[0] == kind] for kind in dict.fromkeys(kinds)}
-    means = {kind: float(np.mean(counts)) for kind, counts in of.items()}
-    return Standing(name, policy.title, budget, drafted, expected, accepted, tau, means)
+def average_contexts(name: str, policy: Policy, budget: int, contexts: Sequence[Context]) -> Standing:
+    """Average one policy's contexts; raises ``ValueError`` without one."""
+    kinds = dict.fromkeys(one.kind for one in contexts)
+    by_kind = {kind: Means.of([one for one in contexts if one.kind == kind]) for kind in kinds}
+    return Standing(name, policy.title, budget, Means.of(contexts), by_kind)
 
 
 @dataclass(frozen=True)
@@ -60,7 +89,10 @@ class CalibrationReport:
 
     ``policy`` and ``budget`` say whose drafted nodes were observed over ``contexts`` cycles; ``expected`` and ``accepted`` are
     its mean drafted tokens accepted, promised and measured, bonus not counted, ``tau`` the tokens written per verify pass (bonus
-    counted, cut where the answer ends). ``ladder`` and ``ablation`` are empty where
+    counted, cut where the answer ends). ``reading`` says how the confidences were read for drafting ("sampling" or "greedy"),
+    ``sampled`` what the same trees promise for sampling. ``reliability``, ``by_depth`` and ``by_rank`` speak of the confidences as
+    the drafter gave them, ``greedy`` of the greedy reading, whose truth is ``ece_accepted`` (None where drafted by sampling's).
+    ``ladder`` and ``ablation`` are empty where
     contexts were not recorded wide enough for other policies (live runs). ``standings``: all policies of a live run that verified
     several on the same contexts, the leading one first.
     """
@@ -69,30 +101,41 @@ class CalibrationReport:
     policy: str
     budget: int
     contexts: int
+    reading: str
     expected: float
+    sampled: float
     accepted: float
     tau: float
     reliability: Reliability
     by_depth: tuple[Group, ...]
     by_rank: tuple[Group, ...]
+    greedy: Reliability | None = None
     ladder: tuple[Rung, ...] = ()
     ablation: tuple[Rung, ...] = ()
     standings: tuple[Standing, ...] = ()
 
     def to_json(self) -> dict:
         """Plain numbers under the fields' own names."""
-        groups = ("by_depth", "by_rank", "ladder", "ablation", "standings")
-        plain = {name: getattr(self, name) for name in ("drafter", "policy", "budget", "contexts", "expected", "accepted", "tau")}
+        numbers = ("drafter", "policy", "budget", "contexts", "reading", "expected", "sampled", "accepted", "tau")
+        groups = ("by_depth", "by_rank", "ladder", "ablation")
+        plain = {name: getattr(self, name) for name in numbers}
         lists = {name: [dict(vars(entry)) for entry in getattr(self, name)] for name in groups}
-        return {**plain, "reliability": self.reliability.to_json(), **lists}
+        greedy = None if self.greedy is None else self.greedy.to_json()
+        standings = [one.to_json() for one in self.standings]
+        return {**plain, "reliability": self.reliability.to_json(), "greedy": greedy, **lists, "standings": standings}
 
 
 def summarise(
-    drafter: str, policy: str, budget: int, outcomes: Sequence[tuple[Landscape, DraftTree, Verdict]], written: Sequence[int]
+    drafter: str,
+    policy: str,
+    budget: int,
+    outcomes: Sequence[tuple[Landscape, DraftTree, Verdict]],
+    written: Sequence[int],
+    reading: str = "sampling",
 ) -> CalibrationReport:
     """A report on cycles that were verified: (landscape, tree, verdict) each, with the tokens each pass wrote.
 
-    Raises ``ValueError`` where there are none.
+    ``reading`` is the one that the trees were drafted in. Raises ``ValueError`` where there are no cycles.
     """
     seen = Observations.join(observe(*outcome) for outcome in outcomes)
     return CalibrationReport(
@@ -100,24 +143,31 @@ def summarise(
         policy=policy,
         budget=budget,
         contexts=len(outcomes),
+        reading=reading,
         expected=float(np.mean([tree.expected_accepted for _, tree, _ in outcomes])),
+        sampled=float(np.mean([sampled_value(landscape, tree) for landscape, tree, _ in outcomes])),
         accepted=float(np.mean([verdict.accept_length for _, _, verdict in outcomes])),
         tau=float(np.mean(written)),
         reliability=reliability(seen),
         by_depth=by_depth(seen),
         by_rank=by_rank(seen),
+        greedy=reliability(replace(seen, confidence=seen.chance)) if reading == "greedy" else None,
     )
 
 
-def calibrate_recorded(recordings: Sequence[Recording], budget: int = 59, max_depth: int = 12) -> CalibrationReport:
+def calibrate_recorded(
+    recordings: Sequence[Recording], budget: int = 59, max_depth: int = 12, reading: str | None = None
+) -> CalibrationReport:
     """EAGLE-2's drafted nodes on every recorded context, with the ladder at the same budget and depth, and the paper's ablation
     at the same budget and the paper's six levels.
 
-    All recordings must be of one drafter; raises ``ValueError`` otherwise or where none is given.
+    ``reading`` of the confidences, "sampling" or "greedy"; None: greedy where all recordings know it, for their texts are greedy.
+    All recordings must be of one drafter; raises ``ValueError`` otherwise, where none is given, or where one lacks the reading.
     """
     drafters = sorted({one.drafter for one in recordings})
     if len(drafters) != 1:
         raise ValueError(f"recordings: drafters {drafters} given, allowed is exactly one")
+    recordings, reading = in_reading(recordings, reading)
     cycles = [cycle for one in recordings for cycle in one.cycles]
     policy = Eagle2(max_depth=max_depth)
     outcomes, counts = [], []
@@ -126,7 +176,7 @@ def calibrate_recorded(recordings: Sequence[Recording], budget: int = 59, max_de
         outcomes.append((cycle.landscape, tree, cycle.verdict(tree)))
         counts.append(cycle.written(outcomes[-1][-1].accept_length))
     return replace(
-        summarise(drafters[0], policy.name, budget, outcomes, counts),
+        summarise(drafters[0], policy.name, budget, outcomes, counts, reading),
         ladder=score_policies(cycles, ladder_policies(max_depth), budget, oracle=max_depth),
         ablation=score_policies(cycles, ablation_policies(), budget),
     )

@@ -100,3 +100,8 @@ class GreedyLandscape(Landscape):
 
     def family_average(self) -> AverageTable | None:
         return self._average
+
+
+def as_drafted(landscape: Landscape) -> Landscape:
+    """The landscape with the drafter's own confidences, whichever reading it is given in."""
+    return landscape.base if isinstance(landscape, GreedyLandscape) else landscape

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .greedy import as_drafted
 from .landscape import Landscape
-from .tree import DraftTree, Path
+from .tree import ROOT, DraftTree, Path
 from .verification import Verdict
 
 BINS = 15
@@ -19,11 +20,13 @@ BINS = 15
 class Observations:
     """Drafted nodes whose parent was reached (the root always is), one entry each, arrays of equal length.
 
-    ``confidence`` the drafter's and ``target`` the target's probability of the node given its path, ``accepted`` whether the text
-    took it, ``depth`` levels below the root (1 first), ``rank`` among its siblings (0 first).
+    ``confidence`` the drafter's and ``target`` the target's probability of the node given its path, ``chance`` the confidence in
+    the reading that the tree was drafted in, ``accepted`` whether the text took the node, ``depth`` levels below the root
+    (1 first), ``rank`` among its siblings (0 first).
     """
 
     confidence: np.ndarray
+    chance: np.ndarray
     target: np.ndarray
     accepted: np.ndarray
     depth: np.ndarray
@@ -48,15 +51,28 @@ def observe(landscape: Landscape, tree: DraftTree, verdict: Verdict) -> Observat
     The landscape's candidates must carry the target's probabilities there; raises ``ValueError`` where they do not.
     """
     reached = {0, *verdict.accepted}
-    nodes = [node for node in range(1, len(tree)) if int(tree.parents[node]) in reached]
+    nodes, drafted = [node for node in range(1, len(tree)) if int(tree.parents[node]) in reached], as_drafted(landscape)
     prices = [target_price(landscape, tree.paths[node]) for node in nodes]
     return Observations(
-        confidence=tree.confidences[nodes],
+        confidence=np.array([_confidence(drafted, tree.paths[node]) for node in nodes], dtype=np.float64),
+        chance=tree.confidences[nodes],
         target=np.array(prices, dtype=np.float64),
         accepted=np.isin(nodes, verdict.accepted),
         depth=tree.depths[nodes],
         rank=tree.ranks[nodes],
     )
+
+
+def sampled_value(landscape: Landscape, tree: DraftTree) -> float:
+    """Expected accepted tokens of a tree when sampling at temperature 1: the sum of the drafter's own path products."""
+    drafted, values = as_drafted(landscape), {ROOT: 1.0}
+    for path in tree.paths[1:]:
+        values[path] = values[path[:-1]] * _confidence(drafted, path)
+    return math.fsum(values.values()) - 1
+
+
+def _confidence(landscape: Landscape, path: Path) -> float:
+    return float(landscape.expand([path[:-1]])[0].confidences[path[-1]])
 
 
 def target_price(landscape: Landscape, path: Path) -> float:

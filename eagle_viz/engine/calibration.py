@@ -3,10 +3,12 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from eagle_viz.core.calibration import CalibrationReport, average_contexts, summarise
+from eagle_viz.core.calibration import CalibrationReport, Context, average_contexts, summarise
 from eagle_viz.core.policies import Eagle2, Policy
+from eagle_viz.core.reliability import sampled_value
+from eagle_viz.engine.cycle import Cycle
 from eagle_viz.engine.drafted import Drafter
-from eagle_viz.engine.generation import Contest, Generation
+from eagle_viz.engine.generation import Contest, Generation, calibration_for
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.sampling import Settings
 from eagle_viz.engine.target import Target
@@ -20,25 +22,33 @@ def calibrate_live(
     budget: int = 59,
     max_new_tokens: int = 128,
     others: Contest | None = None,
+    reading: str | None = None,
     report: Callable[[str, int], None] = lambda name, cycles: None,
 ) -> CalibrationReport:
     """Answer the prompts greedily and compare every reached node's confidence with the target's probability and its fate.
 
-    The text follows `policy`; `others` are verified on the same contexts, in the same passes. Raises ValueError where no prompt
-    leads to a cycle.
+    The text follows `policy`; `others` are verified on the same contexts, in the same passes. `reading` as in
+    `sampling.Settings`. Raises ValueError where no prompt leads to a cycle, or the drafter lacks the reading.
     """
     policy = policy or Eagle2()
     leader = f"{policy.name}:{budget}"
     contest = {leader: (policy, budget)} | dict(others or {})
     outcomes, counts, contexts = [], [], {name: [] for name in contest}
+    settings = Settings(max_new_tokens, reading=reading)
     for prompt in prompts:
-        for cycle in Generation(target, drafter, prompt.encode(target), contest, Settings(max_new_tokens)):
+        for cycle in Generation(target, drafter, prompt.encode(target), contest, settings):
             outcomes.append((cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]))
             counts.append(cycle.written[leader])
             for name in contest:
-                tree, lengths = cycle.drafts[name].tree, (cycle.verdicts[name].accept_length, cycle.written[name])
-                contexts[name].append((prompt.kind, tree.budget, tree.expected_accepted, *lengths))
+                contexts[name].append(_context(prompt.kind, cycle, name))
         report(prompt.name, len(outcomes))
-    found = summarise(drafter.name, policy.name, budget, outcomes, counts)
+    read = "sampling" if calibration_for(drafter, settings) is None else "greedy"
+    found = summarise(drafter.name, policy.name, budget, outcomes, counts, read)
     standings = [average_contexts(name, *entry, contexts[name]) for name, entry in contest.items()]
     return replace(found, standings=tuple(standings) if others else ())
+
+
+def _context(kind: str, cycle: Cycle, name: str) -> Context:
+    tree = cycle.drafts[name].tree
+    lengths = cycle.verdicts[name].accept_length, cycle.written[name]
+    return Context(kind, tree.budget, tree.expected_accepted, sampled_value(cycle.landscape, tree), *lengths)

@@ -85,7 +85,9 @@ class _Fit(torch.nn.Module):
     def calibration(self) -> GreedyCalibration:
         """The fitted numbers, rounded to four decimals."""
         power = tuple(round(a, 4) for a in self.log_power.detach().exp().tolist())
-        return GreedyCalibration(power, round(float(self.log_rest_power.detach().exp()), 4), round(float(self.rest_weight), 4))
+        return GreedyCalibration(
+            power, round(float(self.log_rest_power.detach().exp()), 4), round(float(self.rest_weight.detach()), 4)
+        )
 
 
 def fit_greedy(seen: Observations, by_depth: bool = False, pull: float = 20.0, iterations: int = 100) -> GreedyCalibration:
@@ -96,7 +98,7 @@ def fit_greedy(seen: Observations, by_depth: bool = False, pull: float = 20.0, i
     """
     if not len(seen.depth):
         raise ValueError("observations: none given, at least one reached node is needed")
-    p = torch.from_numpy(seen.confidences).double()
+    p = torch.from_numpy(np.ascontiguousarray(seen.confidences, dtype=np.float64))
     log_p, log_rest = p.clamp_min(1e-12).log(), (1 - p.sum(1)).clamp_min(1e-6).log()
     depth = torch.from_numpy(np.minimum(seen.depth, DEPTHS) - 1 if by_depth else np.zeros_like(seen.depth))
     chosen, fit = torch.from_numpy(seen.chosen), _Fit(DEPTHS if by_depth else 1)

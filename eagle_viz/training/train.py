@@ -21,6 +21,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 from eagle_viz.engine.checkpoint import HeadCheckpoint, tensor_digest, write_head
+from eagle_viz.engine.head_rules import draft_tokens
 from eagle_viz.engine.target import Target
 from eagle_viz.training.corpus import Corpus
 from eagle_viz.training.data import Batch, batch_order, make_batch
@@ -102,7 +103,7 @@ class Trainer:
         check_corpus(corpus, plan, target)
         self.target, self.corpus, self.features, self.plan, self.folder = target, corpus, features, plan, folder
         self.started_from = start
-        vocabulary = draft_vocabulary(corpus, target.vocabulary, min(plan.draft_vocabulary, target.vocabulary))
+        vocabulary = _vocabulary(target, corpus, plan, start)
         self.kind = KINDS[plan.kind](target, corpus, features, vocabulary, plan)
         self.vocabulary = vocabulary
         self._pool = ThreadPoolExecutor(plan.shards)
@@ -219,6 +220,20 @@ class Trainer:
         for number, optimizer in enumerate(self.optimizers):
             _restore(optimizer, tensors, f"optimizer/{number}/")
         return True
+
+
+def _vocabulary(target: Target, corpus: Corpus, plan: TrainPlan, start: HeadCheckpoint | None) -> Tensor:
+    """The draft vocabulary [D]: the corpus's most frequent tokens, or the start's where its lm_head's rows stand for tokens.
+
+    Raises ValueError where the plan asks for another size than the start has.
+    """
+    size = min(plan.draft_vocabulary, target.vocabulary)
+    if start is None or "lm_head.weight" not in start.tensors:
+        return draft_vocabulary(corpus, target.vocabulary, size)
+    found = draft_tokens(start, target.vocabulary)
+    if len(found) != size:
+        raise ValueError(f"draft_vocabulary: {size} given, but the head to start from has an lm_head of {len(found)} tokens")
+    return found
 
 
 def _optimizers(weights: Weights, plan: TrainPlan) -> list[torch.optim.Optimizer]:

@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 from eagle_viz import DraftTree, Node, Verdict
+from eagle_viz.core.greedy import GreedyCalibration, GreedyLandscape
 from eagle_viz.core.landscape import Candidates, RecordedLandscape
-from eagle_viz.core.reliability import Observations, by_depth, by_rank, observe, reliability, wilson
+from eagle_viz.core.policies import BestFirst
+from eagle_viz.core.readout import draft_up_to
+from eagle_viz.core.reliability import Observations, by_depth, by_rank, observe, reliability, sampled_value, wilson
 
 
 def test_observations_are_the_children_of_the_root_and_of_accepted_nodes():
@@ -23,7 +26,8 @@ def test_observations_are_the_children_of_the_root_and_of_accepted_nodes():
 
 def observations(confidence, target, accepted):
     size = len(confidence)
-    return Observations(np.array(confidence), np.array(target), np.array(accepted), np.arange(size) % 3 + 1, np.arange(size) % 2)
+    confidence = np.array(confidence)
+    return Observations(confidence, confidence, np.array(target), np.array(accepted), np.arange(size) % 3 + 1, np.arange(size) % 2)
 
 
 def test_calibration_error_by_hand():
@@ -63,3 +67,15 @@ def test_groups_partition_the_observations():
     assert len(Observations.join([seen, seen])) == 8
     with pytest.raises(ValueError, match="none given"):
         Observations.join([])
+
+
+def test_both_readings_of_a_drafted_node_are_observed():
+    """Of a tree drafted in the greedy reading, `confidence` is the drafter's own and `chance` what the calibration makes of it."""
+    calibration = GreedyCalibration((2.0,), 1.0, 0.0)
+    row = Candidates(np.array([5, 6]), np.array([0.6, 0.2]), np.array([0.7, 0.1]))
+    read = GreedyLandscape(RecordedLandscape({(): row}), calibration)
+    tree = draft_up_to(BestFirst(max_depth=1), read, 2)[0].tree
+    seen = observe(read, tree, Verdict((1,), 9))
+    assert seen.confidence.tolist() == [0.6, 0.2] and seen.target.tolist() == [0.7, 0.1]
+    assert seen.chance.tolist() == calibration(row.confidences, 1).tolist()
+    assert sampled_value(read, tree) == pytest.approx(0.8)

@@ -311,3 +311,15 @@ def test_a_corpus_of_another_vocabulary_is_refused(target, corpus):
     foreign = replace(corpus, tokens=corpus.tokens + np.uint16(60000))
     with pytest.raises(ValueError, match="^corpus: token"):
         check_corpus(foreign, PLAN, target)
+
+
+def test_a_run_from_an_eagle3_head_keeps_its_draft_vocabulary(target, corpus, tapped, tmp_path):
+    """The rows of its own lm_head stand for tokens: another corpus does not change which."""
+    plan = replace(PLAN, kind="eagle3", draft_vocabulary=40)
+    rare = torch.arange(7, 47)
+    start = random_eagle3_checkpoint(target, rare, seed=3)
+    trainer = Trainer(target, corpus, tapped, plan, tmp_path, start)
+    assert trainer.vocabulary.tolist() == rare.tolist()
+    torch.testing.assert_close(trainer.lm_head.float(), start.tensors["lm_head.weight"], atol=0.02, rtol=0.01)
+    with pytest.raises(ValueError, match="draft_vocabulary: 48 given, but the head to start from has an lm_head of 40 tokens"):
+        Trainer(target, corpus, tapped, replace(plan, draft_vocabulary=48), tmp_path, start)

@@ -65,6 +65,7 @@ def test_one_look(figure):
 
 OBSERVED = Observations(
     confidence=np.array([0.1, 0.2, 0.8, 0.9]),
+    chance=np.array([0.1, 0.2, 0.8, 0.9]),
     target=np.array([0.1, 0.1, 0.7, 1.0]),
     accepted=np.array([False, False, True, True]),
     depth=np.array([1, 1, 1, 2]),

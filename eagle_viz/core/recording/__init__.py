@@ -2,7 +2,18 @@
 
 from .checks import RecordingError
 from .file import FOLDER, MAX_BYTES, read, shipped, write
-from .model import MAX_BUDGET, MAX_DEPTH, TOP_K, GreedyReading, LiveVerdict, RecordedCycle, Recording, average_confidences, follow
+from .model import (
+    MAX_BUDGET,
+    MAX_DEPTH,
+    TOP_K,
+    GreedyReading,
+    LiveVerdict,
+    RecordedCycle,
+    Recording,
+    average_confidences,
+    follow,
+    in_reading,
+)
 
 __all__ = [
     "FOLDER",
@@ -17,6 +28,7 @@ __all__ = [
     "RecordingError",
     "average_confidences",
     "follow",
+    "in_reading",
     "read",
     "shipped",
     "write",

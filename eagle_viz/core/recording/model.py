@@ -149,6 +149,20 @@ class Recording:
         return {name: sum(found) / len(found) for name, found in lengths.items()}
 
 
+def in_reading(recordings: Sequence[Recording], reading: str | None = None) -> tuple[list[Recording], str]:
+    """The recordings read for "sampling" or "greedy" decoding, and which it is; None: greedy where all of them know it.
+
+    Raises ``ValueError`` for another reading, or a recording that does not know the greedy one.
+    """
+    unread = [one.name for one in recordings if one.greedy is None]
+    if reading not in (None, "sampling", "greedy"):
+        raise ValueError(f"reading: {reading!r} given, allowed is sampling or greedy")
+    if reading == "greedy" and unread:
+        raise ValueError(f"reading: 'greedy' given, but recording {unread[0]!r} has no calibration for it, allowed is sampling")
+    greedy = not unread if reading is None else reading == "greedy"
+    return ([one.for_greedy() for one in recordings], "greedy") if greedy else (list(recordings), "sampling")
+
+
 def follow(tree: DraftTree, continuation: Sequence[int]) -> Verdict:
     """Accept the longest tree path equal to a continuation; the bonus is the token after it, ``NO_TOKEN`` where none is known.
 
