@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
 
-from ..core.cost import EXAMPLE, parse_times
+from ..core.cost import EXAMPLE, parse_times, price_warnings
 from ..core.documents import VERSION
 from ..core.recommendation import Advice, outcomes_from, recommend, row_of
 from ..core.recording import read
@@ -89,6 +89,13 @@ def run_recommend(args: argparse.Namespace) -> int:
         raise ValueError(f"simulation: {args.simulation} is not JSON, allowed is a file printed by simulate --json") from None
     outcomes = outcomes_from(document)
     found = [recommend(outcomes, cost, batch) for batch in args.batch]
+    largest = max(one.setting.budget for one in outcomes)
+    warnings = []
+    for one in found:
+        best = {} if one.best is None else {one.best.setting.policy: one.best.setting.budget}
+        warnings += price_warnings(cost, best, largest, one.batch)
+    for warning in dict.fromkeys(warnings):
+        say(warning)
     if args.json:
         print_json({"version": VERSION, "batches": [one.to_json() for one in found]})
         return 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +16,9 @@ SHORTEST_MS, LONGEST_MS = 1e-3, 1e9
 class PassCost:
     """Milliseconds of one target pass over n positions, measured at ``sizes`` (1 first, rising) and interpolated in between.
 
-    ``draft_ms`` milliseconds of one draft pass; ``plain_ms`` of a token of plain decoding, where that is not a pass over one
-    position (another precision may be faster there). Beyond the last size time grows as between the last two, and never shrinks.
+    ``draft_ms`` milliseconds of one draft pass, 0 where it is not known (``draft_known``); ``plain_ms`` of a token of plain
+    decoding, where that is not a pass over one position (another precision may be faster there). Beyond the last size time grows
+    as between the last two, and never shrinks.
     Raises ``ValueError`` naming the field.
     """
 
@@ -26,6 +27,7 @@ class PassCost:
     verify_ms: tuple[float, ...]
     draft_ms: float
     plain_ms: float | None = None
+    draft_known: bool = True
 
     def __post_init__(self) -> None:
         if len(self.sizes) < 2 or len(self.sizes) != len(self.verify_ms):
@@ -51,7 +53,8 @@ class PassCost:
         """All times as people write them, ``positions:milliseconds`` one after the other; ``parse_times`` reads it."""
         times = [f"{size}:{ms:g}" for size, ms in zip(self.sizes, self.verify_ms, strict=True)]
         plain = [] if self.plain_ms is None else [f"plain:{self.plain_ms:g}"]
-        return " ".join([*times, f"draft:{self.draft_ms:g}", *plain])
+        draft = [f"draft:{self.draft_ms:g}"] if self.draft_known else []
+        return " ".join([*times, *draft, *plain])
 
 
 def parse_times(title: str, text: str) -> PassCost:
@@ -75,7 +78,7 @@ def parse_times(title: str, text: str) -> PassCost:
     known = all(0 <= ms <= LONGEST_MS for ms in (*times.values(), *named.values()))
     if not known or shortest < SHORTEST_MS:
         raise ValueError(f"times: {text[:60]!r} given, allowed are {SHORTEST_MS:g} to {LONGEST_MS:g} milliseconds (draft: from 0)")
-    return PassCost(title, tuple(times), tuple(times.values()), named.get("draft", 0.0), named.get("plain"))
+    return PassCost(title, tuple(times), tuple(times.values()), named.get("draft", 0.0), named.get("plain"), "draft" in named)
 
 
 def check_rising(cost: PassCost) -> None:
@@ -85,6 +88,27 @@ def check_rising(cost: PassCost) -> None:
             raise ValueError(
                 f"times: {size}:{ms:g} given after {most:g} ms for fewer positions, allowed are times that do not fall"
             )
+
+
+def price_warnings(cost: PassCost, best: Mapping[str, int], largest: int, batch: int = 1) -> list[str]:
+    """What the times or the budgets looked at leave open about a speed, a sentence each.
+
+    ``best`` the fastest budget of each policy by its title, ``largest`` the largest budget looked at, both in drafted nodes (root
+    not counted); ``batch`` requests in one pass.
+
+    >>> price_warnings(PassCost("mine", (1, 64), (10.0, 11.0), 0.6), {"EAGLE-2": 40}, largest=60)
+    []
+    """
+    found = []
+    if not cost.draft_known:
+        found.append("No draft: time is given, so draft passes count as free. Real speeds are lower.")
+    if cost.sizes[-1] < batch * largest:
+        flat = " (flat)" if cost.verify_ms[-1] <= cost.verify_ms[-2] else ""
+        found.append(f"Passes over more than {cost.sizes[-1]} positions were not measured: their time is extrapolated{flat}.")
+    for title, budget in best.items():
+        if budget >= largest:
+            found.append(f"{title} is fastest at {budget} nodes, the largest budget looked at: a larger one may be faster still.")
+    return found
 
 
 def speedup(

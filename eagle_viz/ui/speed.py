@@ -7,11 +7,11 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from ..core.cost import BFLOAT16, FLOAT32, SUPPOSED, PassCost, parse_times, speedup
+from ..core.cost import BFLOAT16, FLOAT32, SUPPOSED, PassCost, parse_times, price_warnings, speedup
 from ..core.replay import tau, unequal_sentence
 from ..view import figures
 from . import chrome, controls, lab, library, replays, session, world
-from .settings import Settings
+from .settings import USUAL_BUDGET, Settings
 
 COSTS = {"cpu-bfloat16": BFLOAT16, "cpu-float32": FLOAT32, "gpu": SUPPOSED}
 WORDS = (
@@ -91,7 +91,8 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
             key="speed",
             alt="Speed against plain decoding over the budget, both policies",
         )
-        chrome.remarks(replays.remarks(names[0], sides))
+        fastest = {side.title: int(np.argmax(speed)) for side, speed in zip(sides, speeds, strict=True)}
+        chrome.remarks([*price_warnings(cost, fastest, USUAL_BUDGET), *replays.remarks(names[0], sides)], "price-warnings")
         if oracle:
             st.html(f'<p class="quiet">{ORACLE}</p>')
         st.html("".join(map(_verdict, sides, speeds, found, ("static", "dynamic"), [settings.budget] * 2)))

@@ -38,6 +38,9 @@ def test_what_is_simulated_is_printed_and_priced(short, tmp_path, capsys):
     assert [one["batch"] for one in batches] == [1, 8, 32]
     assert all(set(one["flags"]) == {"EAGLE", "SGLang", "vLLM", "TensorRT-LLM"} for one in batches)
     assert batches[0]["budget"] >= batches[-1]["budget"]
+    assert main(["recommend", "--simulation", str(file), "--times", "1:10 64:10"]) == 0
+    warned = capsys.readouterr().err
+    assert all(part in warned for part in ("No draft: time is given", "extrapolated (flat)"))
 
 
 def test_a_file_that_is_no_simulation_is_one_line(tmp_path, capsys):

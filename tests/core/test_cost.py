@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from eagle_viz.core.cost import MEASURED, SUPPOSED, PassCost, parse_times, speedup
+from eagle_viz.core.cost import MEASURED, SUPPOSED, PassCost, parse_times, price_warnings, speedup
 
 LINEAR = PassCost("linear", (1, 11), (10.0, 20.0), 2.0)
 
@@ -48,6 +48,29 @@ def test_a_table_that_is_none_is_refused(sizes, times, draft, field):
 def test_written_times_are_read_back():
     for cost in (*MEASURED, SUPPOSED):
         assert parse_times(cost.title, cost.text) == cost
+
+
+@pytest.mark.parametrize(
+    ("text", "best", "batch", "wanted"),
+    [
+        ("1:10 128:11 draft:0.6", 40, 1, []),
+        ("1:10 128:11", 40, 1, ["No draft: time is given"]),
+        ("1:10 64:11 draft:0", 40, 1, ["more than 64 positions were not measured: their time is extrapolated."]),
+        ("1:10 64:10 draft:1", 40, 1, ["extrapolated (flat)."]),
+        ("1:10 128:11 draft:1", 40, 8, ["more than 128 positions were not measured"]),
+        ("1:10 128:10 draft:1", 128, 1, ["EAGLE-2 is fastest at 128 nodes, the largest budget looked at"]),
+        ("1:10 2:10", 128, 1, ["No draft:", "extrapolated (flat)", "the largest budget"]),
+    ],
+)
+def test_what_times_leave_open_is_said_and_nothing_else(text, best, batch, wanted):
+    """Three warnings, each exactly where its cause is: no draft time, unmeasured sizes, an optimum at the edge."""
+    found = price_warnings(parse_times("mine", text), {"EAGLE-2": best}, 128, batch)
+    assert len(found) == len(wanted) and all(part in said for part, said in zip(wanted, found, strict=True))
+
+
+def test_times_without_a_draft_are_written_back_without_one():
+    """What was not known stays unknown in the text that people edit."""
+    assert parse_times("mine", "1:10 2:11").text == "1:10 2:11" and "draft:0" in parse_times("mine", "1:10 2:11 draft:0").text
 
 
 @pytest.mark.parametrize(

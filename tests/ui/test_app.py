@@ -130,8 +130,12 @@ def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
     # Where a larger pass costs nothing more, the speed against plain decoding is the number of tokens a pass.
     pairs = re.findall(r"([\d.]+) times plain decoding with ([\d.]+) tokens", said(app))
     assert len(pairs) == 2 and all(speed == tokens for speed, tokens in pairs)
+    assert "No draft: time" not in said(app) and "more than 64 positions were not measured" in said(app)
     # Draft passes cost nothing here either, so stopping them early changes nothing.
     (early,) = re.findall(r"passes at [^,]*, ([\d.]+) times plain", said(app))
     assert early == pairs[1][0]
+    field.set_value("1:10 128:10").run()
+    assert "No draft: time is given, so draft passes count as free." in said(app)
+    assert "fastest at 128 nodes, the largest budget looked at" in said(app)
     field.set_value("1:10 x").run()
     assert "1:10 x" in app.query_params["times"] and "times: '1:10 x' given, allowed is" in said(app)
