@@ -103,14 +103,14 @@ def _answer(target: Target, drafter: Drafter, prompt: Prompt, args: argparse.Nam
     from ..engine.texts import TextStream
 
     stream, cycles, began = TextStream(target.tokenizer), [], perf_counter()
-    run = generate(target, drafter, prompt.encode(target), {args.policy: (policy, args.budget)}, settings)
+    run = generate(target, drafter, prompt.encode(target), {policy.name: (policy, args.budget)}, settings)
     for cycle in run:
         if not cycles:
             say(f"prompt read: the first token, {stream.add(run.tokens[0])!r}")
         cycles.append(cycle)
         say(f"pass {len(cycles)}: {len(cycle.tokens)} tokens, {''.join(map(stream.add, cycle.tokens))!r}")
     seconds = perf_counter() - began
-    most = max((cycle.drafts[args.policy].budget for cycle in cycles), default=args.budget)
+    most = max((cycle.drafts[policy.name].budget for cycle in cycles), default=args.budget)
     if most < args.budget:
         say(f"budget: {args.budget} given, {most} drafted a pass at most: {policy.title} finds no more nodes at these settings")
     return Answer(run, cycles, seconds, check_lossless(target, run.prompt, run.tokens) if args.check else None)

@@ -14,8 +14,8 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     tree = commands.add_parser("tree", help="draw the tree that one policy drafts")
     tree.add_argument("--policy", default="eagle2", help=policy_names())
     compare = commands.add_parser("compare", help="the same budget spent by a static and a dynamic policy")
-    compare.add_argument("--static", default="eagle1", help="a policy (default eagle1)")
-    compare.add_argument("--dynamic", default="eagle2", help="a policy (default eagle2)")
+    compare.add_argument("--static", default="eagle1", help=f"default eagle1; {policy_names()}")
+    compare.add_argument("--dynamic", default="eagle2", help="default eagle2; as --static")
     for parser, run in ((tree, run_tree), (compare, run_compare)):
         add_landscape(parser)
         parser.add_argument("--budget", type=int, default=25, help="drafted nodes, the root not counted (default 25)")

@@ -8,9 +8,8 @@ from dataclasses import asdict
 
 from ..core.documents import VERSION
 from ..core.policies import Policy
-from ..core.readout import as_policy
 from .model import DTYPES, HEAD, add_model, load_drafter, load_target, target_folder
-from .parser import print_json, say
+from .parser import OWN_SHAPE, named_policy, print_json, say
 
 
 def add_commands(commands: argparse._SubParsersAction, benches: argparse._SubParsersAction) -> None:
@@ -30,7 +29,7 @@ def _add_prompts(parser: argparse.ArgumentParser) -> None:
 def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--recordings", nargs="+", help="recorded files of one drafter instead of live runs: no model needed")
     parser.add_argument("--budget", type=int, default=59, help="drafted nodes a pass, the root not counted (default 59)")
-    parser.add_argument("--policies", nargs="+", default=[], help="verified on the same live contexts too: chain:6 eagle1:25 ...")
+    parser.add_argument("--policies", nargs="+", default=[], help="on the same contexts too: chain:6 eagle1:25 ..., " + OWN_SHAPE)
     _add_prompts(parser)
     add_model(parser)
     parser.set_defaults(run=run_calibrate)
@@ -107,15 +106,16 @@ def _print_means(of: str, means) -> None:
 
 
 def _recorded_report(args: argparse.Namespace):
-    for name in ("policies", "prompts", "limit"):
+    for name in ("prompts", "limit"):
         if getattr(args, name):
             raise ValueError(f"{name}: given beside --recordings, allowed only for live runs")
     from ..core.calibration import calibrate_recorded
     from ..core.ladder import ladder_policies
     from ..core.recording import read
 
-    report = calibrate_recorded([read(path) for path in args.recordings], args.budget)
-    missing = set(ladder_policies(1)) - {rung.name for rung in report.ladder}
+    others = {name: policy for name, (policy, _) in contest_of(args.policies, args.budget, alike=True).items()}
+    report = calibrate_recorded([read(path) for path in args.recordings], args.budget, others=others)
+    missing = {*ladder_policies(1), *others} - {rung.name for rung in report.ladder}
     for name in sorted(missing):
         say(f"{name} is left out of the ladder: these recordings hold too few candidates or no average of other prompts for it")
     return report
@@ -139,8 +139,8 @@ def _live_report(args: argparse.Namespace):
     )
 
 
-def contest_of(entries: Sequence[str], budget: int) -> dict[str, tuple[Policy, int]]:
-    """Policies by ``name`` or ``name:budget``; raises ``ValueError`` naming the entry.
+def contest_of(entries: Sequence[str], budget: int, alike: bool = False) -> dict[str, tuple[Policy, int]]:
+    """Policies by ``name`` or ``name:budget``, ``alike``: all with one budget; raises ``ValueError`` naming the entry.
 
     >>> contest_of(["chain:6"], 59)
     {'chain:6': (Chain(), 6)}
@@ -150,11 +150,13 @@ def contest_of(entries: Sequence[str], budget: int) -> dict[str, tuple[Policy, i
         name, colon, number = entry.partition(":")
         if colon and not (number.isascii() and number.isdigit() and int(number) > 0):
             raise ValueError(f"policies: {entry!r} given, allowed is a policy, or a policy and its budget as in eagle1:25")
-        if as_policy(name).needs_average:
+        policy, nodes = named_policy(name), int(number or budget)
+        if alike and nodes != budget:
+            raise ValueError(f"policies: {entry!r} given, beside --recordings all have one budget, --budget {budget}")
+        if policy.needs_average:
             raise ValueError(
                 f"policies: {entry!r} given, but the best static shape needs an average context, which a live run lacks"
             )
-        policy, nodes = as_policy(name), int(number or budget)
         contest[f"{name}:{nodes}"] = policy, nodes
     return contest
 

@@ -7,11 +7,16 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import NoReturn
 
 from ..core.landscape import Landscape, RankLandscape, SyntheticLandscape
-from ..core.policies import POLICIES, Draft, Policy, every_parameter
+from ..core.policies import POLICIES, Draft, Policy, every_parameter, read_choices
+from ..core.policies.fixed_order import EXAMPLE
 from ..core.readout import as_policy, draft_up_to, shortfall_sentence
+
+OWN_SHAPE = f"or a fixed shape of your own: a node list as in '{EXAMPLE}', or a file that holds one"
 
 
 class Parser(argparse.ArgumentParser):
@@ -43,19 +48,27 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
 
 def _defaults(name: str) -> str:
     """Which policies take this parameter, and their defaults: ``"eagle2: 6, best_first: none"``."""
-    takers = {policy: getattr(made, name) for policy, made in POLICIES.items() if takes(policy, name)}
+    takers = {policy: getattr(made, name) for policy, made in POLICIES.items() if takes(made, name)}
     said = [policy if value is False else f"{policy}: {'none' if value is None else value}" for policy, value in takers.items()]
     return ", ".join(said)
 
 
-def takes(policy: str, parameter: str) -> bool:
+def takes(policy: Policy | type[Policy], parameter: str) -> bool:
     """Whether a policy has this parameter."""
-    return any(entry.name == parameter for entry in POLICIES[policy].parameters)
+    return any(entry.name == parameter for entry in policy.parameters)
 
 
 def policy_names() -> str:
     """Every policy by name, for a help text."""
-    return ", ".join(POLICIES)
+    return f"{', '.join(POLICIES)}; {OWN_SHAPE}"
+
+
+def named_policy(name: str) -> Policy:
+    """The policy that a command line means: a name, a node list, or a file that holds one; raises what ``as_policy`` raises."""
+    listed = name.lstrip()[:1] in ("[", "(")
+    if not listed and name not in POLICIES and Path(name).is_file():
+        return read_choices(Path(name).read_text(encoding="utf-8", errors="replace"))
+    return as_policy(name)
 
 
 def landscape_of(args: argparse.Namespace) -> Landscape:
@@ -75,15 +88,14 @@ def policies_of(names: Sequence[str], args: argparse.Namespace) -> list[Policy]:
 
     Raises ``ValueError`` naming the field where a policy is unknown, or an option is taken by none of these policies.
     """
-    for name in names:
-        as_policy(name)
+    policies = [named_policy(name) for name in names]
     given = {name: getattr(args, name) for name in every_parameter() if getattr(args, name) is not None}
     for field, value in given.items():
-        if not any(takes(name, field) for name in names):
-            able = ", ".join(name for name in POLICIES if takes(name, field))
+        if not any(takes(policy, field) for policy in policies):
+            able = ", ".join(name for name, policy in POLICIES.items() if takes(policy, field))
             nobody = f"{names[0]} takes no" if len(set(names)) == 1 else f"neither {' nor '.join(names)} takes"
             raise ValueError(f"{field}: {value} given, but {nobody} {field}; allowed with {able}")
-    return [POLICIES[name](**{field: value for field, value in given.items() if takes(name, field)}) for name in names]
+    return [replace(policy, **{field: value for field, value in given.items() if takes(policy, field)}) for policy in policies]
 
 
 def drafted(policy: Policy, landscape: Landscape, budget: int) -> Draft:

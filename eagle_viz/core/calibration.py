@@ -156,10 +156,14 @@ def summarise(
 
 
 def calibrate_recorded(
-    recordings: Sequence[Recording], budget: int = 59, max_depth: int = 12, reading: str | None = None
+    recordings: Sequence[Recording],
+    budget: int = 59,
+    max_depth: int = 12,
+    reading: str | None = None,
+    others: Mapping[str, Policy] | None = None,
 ) -> CalibrationReport:
     """EAGLE-2's drafted nodes on every recorded context, with the ladder at the same budget and depth, and the paper's ablation
-    at the same budget and the paper's six levels.
+    at the same budget and the paper's six levels. ``others`` are rungs of the ladder too, by a name of one's own.
 
     ``reading`` of the confidences, "sampling" or "greedy"; None: greedy where all recordings know it, for their texts are greedy.
     All recordings must be of one drafter; raises ``ValueError`` otherwise, where none is given, or where one lacks the reading.
@@ -177,6 +181,6 @@ def calibrate_recorded(
         counts.append(cycle.written(outcomes[-1][-1].accept_length))
     return replace(
         summarise(drafters[0], policy.name, budget, outcomes, counts, reading),
-        ladder=score_policies(cycles, ladder_policies(max_depth), budget, oracle=max_depth),
+        ladder=score_policies(cycles, ladder_policies(max_depth) | dict(others or {}), budget, oracle=max_depth),
         ablation=score_policies(cycles, ablation_policies(), budget),
     )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from .policies import Draft
+from .policies.fixed_order import MAX_RANK
 from .readout import Comparison
 from .tree import DraftTree, Node, path_name
 
 VERSION = 1
 MAX_TOKEN = 2**31 - 1
-MAX_RANK, MAX_LEVELS = 1023, 1024
+MAX_LEVELS = 1024
 """What a document may hold: more than any tokenizer or tree has, and what every array here can count."""
 
 

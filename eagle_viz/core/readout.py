@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .landscape import Landscape, NotRecordedError
-from .policies import POLICIES, Draft, Policy, PoolTooSmallError
+from .policies import POLICIES, Draft, Policy, PoolTooSmallError, read_choices
+from .policies.fixed_order import EXAMPLE
 from .tree import DraftTree, Path, path_name, rank_order
 
 
@@ -34,11 +35,16 @@ def relative_gain(static: float, dynamic: float) -> float:
 
 
 def as_policy(policy: str | Policy) -> Policy:
-    """A policy from its name (with default parameters) or itself; raises ``ValueError`` naming what is allowed."""
+    """A policy from its name (with default parameters), from a list of nodes as EAGLE writes its ``choices``, or itself.
+
+    Raises ``ValueError`` naming what is allowed.
+    """
     if isinstance(policy, Policy):
         return policy
+    if policy.lstrip()[:1] in ("[", "("):
+        return read_choices(policy)
     if policy not in POLICIES:
-        raise ValueError(f"policy: {policy!r} given, allowed is one of {', '.join(POLICIES)}")
+        raise ValueError(f"policy: {policy!r} given, allowed is one of {', '.join(POLICIES)}, or a node list as in {EXAMPLE}")
     return POLICIES[policy]()
 
 

@@ -11,39 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from .documents import comparison_trees
-from .landscape import Candidates, Landscape, RecordedLandscape
-from .policies import POLICIES, Draft, Policy, PoolTooSmallError
-from .policies.base import Scout, check_budget
-from .policies.fixed import expand_levels, levels_reached
+from .landscape import Candidates, RecordedLandscape
+from .policies import POLICIES, FixedOrder
+from .policies.fixed_order import parents_first
 from .tree import NO_TOKEN, DraftTree, Path, path_name, sendable
 
 MAX_BYTES = 4 * 2**20
 _ROUNDING = 1e-5
 """Siblings may sum to so much above 1: confidences written with a few decimals."""
-
-
-@dataclass(frozen=True)
-class Given(Policy):
-    """Keep these paths in this order, ancestors first, whatever the landscape says."""
-
-    name = "given"
-    reason = "next in the given order"
-    fixed = True
-    title: str = "From a file"
-    paths: tuple[Path, ...] = ()
-
-    def __call__(self, landscape: Landscape, budget: int) -> Draft:
-        budget = check_budget(budget)
-        if budget > len(self.paths):
-            raise PoolTooSmallError(self.title, budget, len(self.paths), "the file holds no more nodes")
-        scout = Scout(landscape)
-        kept = self.paths[:budget]
-        expand_levels(scout, kept)
-        scout.nodes = {path: scout.nodes[path] for path in kept}
-        return scout.draft(self, kept)
-
-    def passes_at(self, draft: Draft) -> np.ndarray:
-        return levels_reached(draft)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +27,8 @@ class Uploaded:
 
     digest: str
     landscape: RecordedLandscape
-    static: Given
-    dynamic: Given
+    static: FixedOrder
+    dynamic: FixedOrder
 
 
 def read_upload(content: bytes) -> Uploaded:
@@ -67,18 +42,15 @@ def read_upload(content: bytes) -> Uploaded:
         raise ValueError(f"file: {why}, allowed is what the stage's JSON button or compare --json wrote") from None
     static, dynamic = comparison_trees(document)
     landscape = RecordedLandscape(_candidates((static, dynamic)), texts=_texts(document))
-    sides = [_given(document[side], tree) for side, tree in (("static", static), ("dynamic", dynamic))]
+    sides = [_order(document[side]) for side in ("static", "dynamic")]
     return Uploaded(hashlib.sha256(content).hexdigest()[:16], landscape, *sides)
 
 
-def _given(document: dict, tree: DraftTree) -> Given:
+def _order(document: dict) -> FixedOrder:
     """The file's own order, if it puts ancestors first; by level otherwise."""
     paths = [tuple(map(int, entry["path"].split("."))) for entry in document["nodes"]]
-    seen: set[Path] = {()}
-    ordered = all(path[:-1] in seen and not seen.add(path) for path in paths)
     policy = POLICIES.get(str(document.get("policy")))
-    title = f"{policy.title if policy else 'A tree'} (file)"
-    return Given(title, tuple(paths) if ordered else tree.paths[1:])
+    return FixedOrder(f"{policy.title if policy else 'A tree'} (file)", parents_first(paths))
 
 
 def _texts(document: dict) -> dict[int, str]:

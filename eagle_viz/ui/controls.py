@@ -9,6 +9,7 @@ from html import escape
 import streamlit as st
 
 from ..core.policies import POLICIES
+from ..core.policies.fixed_order import EXAMPLE
 from ..core.readout import coverage_sentence
 from . import chrome, library, parts, session
 from .presets import PRESETS, changes_by_name, shown
@@ -161,6 +162,14 @@ def _policies() -> None:
 def _more(settings: Settings) -> None:
     for name, parameter in offered_parameters().items():
         _slider(name, parameter.label, parameter.step)
+    st.text_area(
+        "Own shape, in place of the static drafter",
+        height=70,
+        max_chars=PROPERTIES["shape"].length,
+        placeholder=EXAMPLE,
+        help="A node list as EAGLE's and Medusa's choices are written: child ranks from the root, 0 the most confident.",
+        **parts.bind("shape"),
+    )
     if settings.source != "recording":
         st.session_state[_LARGE_TOGGLE] = largest_budget(settings) > USUAL_BUDGET
         st.toggle("Budgets up to 512", key=_LARGE_TOGGLE, on_change=_size)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import re
 from dataclasses import dataclass, replace
 from html import escape
 
@@ -11,6 +13,8 @@ import streamlit as st
 
 from ..core import recording
 from ..core.cost import parse_times, speedup
+from ..core.policies import FixedOrder, read_choices
+from ..core.policies.fixed_order import EXAMPLE
 from ..core.recording import Recording
 from ..core.uploaded import Uploaded, read_upload
 from ..imports import MAX_BYTES as MOST_NUMBERS
@@ -23,6 +27,8 @@ MAX_BYTES = MOST_NUMBERS
 _NUMBERS = "engine_numbers"
 _LEVELS = 40
 """Levels of a chain that fit into the page's address."""
+_CHOICES = re.compile(rb"\s*(\w+\s*=\s*)?[\[(]\s*[\[(]")
+"""How EAGLE's and Medusa's node lists begin."""
 CHAIN = (
     "The stage shows a chain with these rates as confidences. Nothing is known of second choices, so no tree can be compared with "
     "it: the file tells only whether the first choice was accepted."
@@ -50,7 +56,7 @@ class Numbers:
         return " / ".join(f"{rate:.4g}" for (rate,) in [*rows[:-1][:_LEVELS], rows[-1]])
 
 
-def recognise(name: str, content: bytes) -> Uploaded | Recording | Numbers:
+def recognise(name: str, content: bytes) -> Uploaded | Recording | Numbers | FixedOrder:
     """What a file is, told by its content; raises ``ValueError`` in one sentence for anything else.
 
     What a reader lets through ends here too: a hostile file may break a reader, never the page.
@@ -63,7 +69,7 @@ def recognise(name: str, content: bytes) -> Uploaded | Recording | Numbers:
         ) from error
 
 
-def _recognised(name: str, content: bytes) -> Uploaded | Recording | Numbers:
+def _recognised(name: str, content: bytes) -> Uploaded | Recording | Numbers | FixedOrder:
     if content.startswith(b"PK"):
         return _recording(content)
     try:
@@ -72,7 +78,9 @@ def _recognised(name: str, content: bytes) -> Uploaded | Recording | Numbers:
         unknown = str(error)
     if content.lstrip()[:1] == b"{" and b'"nodes"' in content:
         return read_upload(content)
-    raise ValueError(f"{unknown}; trees from the stage's JSON button; or a recording (.npz)")
+    if _CHOICES.match(content):
+        return read_choices(content.decode(errors="replace"))
+    raise ValueError(f"{unknown}; trees from the stage's JSON button; a node list as in {EXAMPLE}; or a recording (.npz)")
 
 
 def _recording(content: bytes) -> Recording:
@@ -97,10 +105,22 @@ def show(name: str, content: bytes) -> None:
             depth = PROPERTIES["max_depth"].clamp(max(now.max_depth, nodes))
             chain = {"levels": found.levels, "budget": nodes, "static": "chain", "max_depth": depth}
             session.restart(now.but(source="levels", **chain, **start))
+    elif isinstance(found, FixedOrder):
+        shape, budget = _written(found), PROPERTIES["budget"].clamp(len(found.paths))
+        source = "synthetic" if now.source == "file" else now.source
+        session.restart(now.but(view="lab", source=source, shape=shape, budget=budget, **start))
     else:
         world.keep_upload(found)
         budget = min(max(len(found.static.paths), len(found.dynamic.paths), 1), int(PROPERTIES["budget"].high))
         session.restart(now.but(source="file", budget=budget, **start))
+
+
+def _written(shape: FixedOrder) -> str:
+    """The node list as the page's address holds it; raises ``ValueError`` where it is too long for one."""
+    text, most = json.dumps([list(path) for path in shape.paths], separators=(",", ":")), PROPERTIES["shape"].length
+    if len(text) > most:
+        raise ValueError(f"choices: {len(shape.paths)} nodes given, {len(text)} characters; the page takes {most} at most")
+    return text
 
 
 def on_stage(settings: Settings) -> tuple[Numbers, ...]:

@@ -93,6 +93,7 @@ PROPERTIES: dict[str, Property] = _table(
     Property("static", str, "eagle1", choices=tuple(POLICIES)),
     Property("dynamic", str, "eagle2", choices=tuple(POLICIES)),
     *(Property(name, entry.kind, entry.start, entry.low, entry.high) for name, entry in offered_parameters().items()),
+    Property("shape", str, "", length=1500),
     Property("cost", str, "cpu-bfloat16", choices=("cpu-bfloat16", "cpu-float32", "gpu")),
     Property("times", str, "", length=300),
     Property("tour", int, 0, 0, 8),

@@ -92,8 +92,9 @@ def _downloads(settings: Settings) -> None:
 def _upload() -> None:
     st.html("<h3>Open a file</h3>")
     st.html(
-        '<p class="quiet">Trees from the stage\'s JSON button, a recording of your own (.npz), or what your engine says about '
-        "acceptance: vLLM, SGLang, AIPerf, TensorRT-LLM, llama.cpp, EAGLE. It stays in this session.</p>"
+        "<p class='quiet'>Trees from the stage's JSON button, a node list such as EAGLE's choices, a recording of your own "
+        "(.npz), or your engine's acceptance numbers: vLLM, SGLang, AIPerf, TensorRT-LLM, llama.cpp, EAGLE. It stays in this "
+        "session.</p>"
     )
     st.file_uploader(
         "Trees, a recording, or acceptance numbers of an engine",

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from ..core.landscape import Landscape, RankLandscape, SyntheticLandscape
-from ..core.policies import POLICIES, Draft, Policy
+from ..core.policies import POLICIES, Draft, FixedOrder, Policy, read_choices
 from ..core.population import Population, affordable_seeds, population
 from ..core.readout import budget_curve, draft_up_to
 from ..core.uploaded import Uploaded
@@ -81,7 +81,7 @@ class PolicyKey:
     """A policy's name with the values of its parameters that the page offers: a cache key."""
 
     name: str
-    parameters: tuple[tuple[str, float], ...] = ()
+    parameters: tuple[tuple[str, float | str], ...] = ()
 
     @classmethod
     def of(cls, name: str, settings: Settings) -> PolicyKey:
@@ -93,6 +93,8 @@ class PolicyKey:
         """The policy; a side of a file is the file's own."""
         if self.name in _FILE_SIDES:
             return getattr(uploaded(), self.name.removeprefix("file-"))
+        if self.name == FixedOrder.name:
+            return read_choices(dict(self.parameters)["shape"])
         return POLICIES[self.name](**dict(self.parameters))
 
     @property
@@ -102,10 +104,14 @@ class PolicyKey:
 
 
 def sides(settings: Settings) -> tuple[PolicyKey, PolicyKey]:
-    """The static and the dynamic policy of these settings; trees from a file are kept as the file says."""
+    """The static and the dynamic policy of these settings; trees from a file are kept as the file says.
+
+    A shape of one's own takes the static side. Raises ``ValueError`` where its text is no node list.
+    """
     if scene(settings).source == "file":
         return tuple(map(PolicyKey, _FILE_SIDES))
-    return PolicyKey.of(settings.static, settings), PolicyKey.of(settings.dynamic, settings)
+    own = PolicyKey(FixedOrder.name, (("shape", settings.shape),)) if settings.shape.strip() else None
+    return own or PolicyKey.of(settings.static, settings), PolicyKey.of(settings.dynamic, settings)
 
 
 def most_budget(settings: Settings) -> int:

@@ -56,6 +56,8 @@ def test_tree_draws_every_kept_node(capsys):
         (["compare", "--dynamic", "best_first", "--top-k", "3"], "top_k: 3 given, but neither eagle1 nor best_first takes top_k"),
         (["tree", "--policy", "chain", "--early-stop"], "early_stop: True given, but chain takes no early_stop"),
         (["tree", "--confidences", "a,b"], "confidences: 'a,b' given"),
+        (["tree", "--policy", "[[0,0]]"], "paths: 0.0 given without its parent 0"),
+        (["tree", "--policy", "[[0],[1]]", "--top-k", "3"], "top_k: 3 given, but [[0],[1]] takes no top_k"),
         (["tree", "--confidences", "0.9,0.9"], "sums to 1.8"),
         (["tree", "--sharpness", "nan"], "sharpness: nan given"),
     ],

@@ -7,6 +7,7 @@ import pytest
 from eagle_viz.commands import main
 from eagle_viz.commands.prompts import read_prompts
 from eagle_viz.core.cost import parse_times
+from eagle_viz.core.policies import EAGLE1_PATHS
 
 
 def test_bench_decode_measures_each_way_and_all_are_lossless(capsys, folder, head):
@@ -61,12 +62,19 @@ def test_what_recordings_cannot_answer_is_refused(capsys, given):
     assert given.split()[0].removeprefix("--") in said and said.count("\n") == 1
 
 
-def test_calibrate_recorded_needs_no_model(capsys):
+def test_calibrate_recorded_needs_no_model(capsys, tmp_path):
+    """And takes a shape of one's own as a rung of the ladder: EAGLE-1's list in a file is worth what EAGLE-1's shape is."""
     from eagle_viz.core.recording import shipped
 
     files = [str(path) for name, path in shipped().items() if name.startswith("oracle")]
-    assert main(["calibrate", "--budget", "25", "--recordings", files[0]]) == 0
-    assert "ECE 0.0000" in capsys.readouterr().out
+    shape = tmp_path / "choices.json"
+    shape.write_text(json.dumps([list(path) for path in EAGLE1_PATHS]))
+    options = ["--budget", "25", "--recordings", files[0], "--policies", str(shape), "[[0],[1]]", "--json"]
+    assert main(["calibrate", *options]) == 0
+    report = json.loads(capsys.readouterr().out)
+    rungs = {rung["name"]: rung for rung in report["ladder"]}
+    own, published = rungs[f"{shape}:25"], rungs["eagle1"]
+    assert report["reliability"]["ece"] == 0 and own["target"] == published["target"] > rungs["[[0],[1]]:25"]["target"] > 0
 
 
 def test_mt_bench_lines_and_plain_texts_are_read(tmp_path):

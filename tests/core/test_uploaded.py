@@ -34,7 +34,7 @@ def test_what_compare_wrote_loads_back_to_the_same_trees():
 def test_a_smaller_budget_shows_the_first_nodes_and_a_larger_one_says_there_are_no_more():
     found = read_upload(json.dumps(exported()).encode())
     assert found.dynamic(found.landscape, 7).order == found.dynamic.paths[:7]
-    with pytest.raises(ValueError, match="the file holds no more nodes"):
+    with pytest.raises(ValueError, match="its list holds no more nodes"):
         found.dynamic(found.landscape, 26)
 
 

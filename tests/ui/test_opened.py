@@ -81,6 +81,7 @@ def test_two_recordings_of_one_name_are_two(tmp_path):
         (b'{"nodes": []}', 'Not a draft-tree file (no "version": 1)'),
         (VLLM_METRICS.replace("489.0", "0").encode(), "passes: 0 counted"),
         (b"", "no acceptance numbers"),
+        (b"x = [[0, 0]]", "paths: 0.0 given without its parent"),
     ],
 )
 def test_anything_else_gets_one_sentence(content, words):
@@ -88,6 +89,31 @@ def test_anything_else_gets_one_sentence(content, words):
     with pytest.raises(ValueError, match=".") as caught:
         recognise("x", content)
     assert words in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_node_list_becomes_the_static_shape(app):
+    """EAGLE's choices dropped on the page: the gray tree is that shape, the budget its size, and the address holds it."""
+    said = drop(app, "choices.py", b"mine = [[0], [0, 0], [1]]")
+    now = app.session_state["settings"]
+    assert (now.shape, now.budget, now.source) == ("[[0],[0,0],[1]]", 3, "synthetic") and "Own shape" in said
+    assert app.session_state["settings"].static == "eagle1"
+
+
+def test_a_shape_that_is_none_is_one_sentence_on_every_view(app):
+    """A link with any text for a shape: no view ends in an exception; those that draft a static tree say what is wrong."""
+    for view in ("lab", "text", "confidence", "speed", "pass"):
+        page = AppTest.from_file(APP, default_timeout=120)
+        page.session_state[NO_BROWSER] = True
+        page.query_params["view"], page.query_params["shape"] = view, "[[0, 0]]"
+        page.run()
+        said = "".join(html.proto.body for html in page.get("html"))
+        assert not page.exception and (view == "confidence" or "paths: 0.0 given without its parent 0" in said), view
+
+
+def test_a_shape_too_long_for_an_address_is_refused(app):
+    """Sixty levels of a chain: 3,660 characters."""
+    said = drop(app, "long.json", str([[0] * depth for depth in range(1, 61)]).encode())
+    assert "choices: 60 nodes given" in said and app.session_state["settings"].shape == ""
 
 
 def test_a_wrong_file_leaves_the_page_as_it_was(app):

@@ -4,6 +4,7 @@ from .base import Draft, Parameter, Policy, PoolTooSmallError
 from .best_first import BestFirst
 from .eagle2 import Eagle2
 from .fixed import EAGLE1_PATHS, RANK_AVERAGES, BestStatic, Chain, Eagle1, NoAverageError
+from .fixed_order import FixedOrder, read_choices
 from .max_sweep import MaxSweep
 
 POLICIES: dict[str, type[Policy]] = {policy.name: policy for policy in (Chain, Eagle1, BestStatic, Eagle2, BestFirst, MaxSweep)}
@@ -25,10 +26,12 @@ __all__ = [
     "Draft",
     "Eagle1",
     "Eagle2",
+    "FixedOrder",
     "MaxSweep",
     "NoAverageError",
     "Parameter",
     "Policy",
     "PoolTooSmallError",
     "every_parameter",
+    "read_choices",
 ]

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
+from typing import ClassVar
 
 import numpy as np
 
@@ -41,6 +42,7 @@ class FixedShape(Policy):
 
     reason = "next in the fixed order; the context is not considered"
     fixed = True
+    remedy: ClassVar[str] = "raise the candidates per node or the depth of the landscape"
 
     def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         """Rank paths, most wanted first, each after its parent; ``missing`` fills up with those that the landscape lacks."""
@@ -51,7 +53,7 @@ class FixedShape(Policy):
         missing: set[Path] = set()
         kept = _fill(landscape, self.preference(landscape, missing), missing, budget)
         if len(kept) < budget:
-            raise PoolTooSmallError(self.name, budget, len(kept), "raise the candidates per node or the depth of the landscape")
+            raise PoolTooSmallError(self.name, budget, len(kept), self.remedy)
         scout = Scout(landscape)
         expand_levels(scout, kept)
         scout.nodes = {path: scout.nodes[path] for path in kept}
