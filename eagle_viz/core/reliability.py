@@ -14,6 +14,7 @@ from .tree import ROOT, DraftTree, Path
 from .verification import Verdict
 
 BINS = 15
+WIDE_BINS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +129,15 @@ def reliability(observations: Observations, bins: int = BINS) -> Reliability:
     ece = sum(b.count * abs(b.confidence - b.target) for b in found) / total if total else 0.0
     ece_accepted = sum(b.count * abs(b.confidence - b.accepted) for b in found) / total if total else 0.0
     return Reliability(found, ece, ece_accepted, total)
+
+
+def bins_of_equal_width(observations: Observations, bins: int = WIDE_BINS) -> dict[float, Bin]:
+    """Cut [0, 1] into ``bins`` stretches of equal width; by the middle of each stretch what fell into it, empty ones left out.
+
+    Law: every observation is in exactly one bin; confidence 1 is in the last.
+    """
+    places = np.minimum((observations.confidence * bins).astype(np.int64), bins - 1)
+    return {(place + 0.5) / bins: _bin(observations, np.flatnonzero(places == place)) for place in np.unique(places).tolist()}
 
 
 def _bin(observations: Observations, part: np.ndarray) -> Bin:

@@ -73,6 +73,25 @@ def unequal_sentence(static: Sequence[Pass], dynamic: Sequence[Pass]) -> str:
     return f"In {count} of {len(static)} passes the two trees are of unequal size." if count else ""
 
 
+GREEDY = "Expected counts sampling at temperature 1; these answers were decoded greedily: the target's first choice is certain"
+
+
+def greedy_gap(taus: Sequence[tuple[float, float]]) -> str:
+    """Why measured tokens a pass are not the expected ones, for a place that shows pairs of (expected, measured).
+
+    It holds where confidences speak of sampling and answers were decoded greedily; the sentence follows the numbers as shown.
+
+    >>> greedy_gap([(2.10, 2.31)]).rpartition(": ")[2]
+    'a likely guess is right more often than its confidence says, so more was accepted than expected.'
+    """
+    gaps = [round(measured, 2) - round(expected, 2) for expected, measured in taus]
+    if all(gap > 0 for gap in gaps):
+        return f"{GREEDY}: a likely guess is right more often than its confidence says, so more was accepted than expected."
+    if all(gap < 0 for gap in gaps):
+        return f"{GREEDY}. In these passes the drafter's guesses were that choice less often, so less was accepted than expected."
+    return f"{GREEDY}, so measured and expected differ." if any(gaps) else ""
+
+
 def tau(passes: Sequence[Pass]) -> tuple[float, float]:
     """Tokens a pass, expected and measured: 1 (bonus) + mean expected, mean written; raises ``ValueError`` without a pass."""
     if not passes:

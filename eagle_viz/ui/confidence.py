@@ -15,8 +15,9 @@ from .settings import Settings
 
 WORDS = (
     "EAGLE-2 prices a node with the drafter's confidence, before the large model has seen it. That only works if confidence means "
-    "acceptance: of all tokens drafted with confidence 0.8, about 80 % should survive. Each dot is one fifteenth of the drafted "
-    "tokens whose parent was accepted; on the pale diagonal, confidence and acceptance are the same."
+    "acceptance: of all tokens drafted with confidence 0.8, about 80 % should survive. On the left each dot is one fifteenth "
+    "of the drafted tokens whose parent was accepted; on the pale diagonal, confidence and acceptance are the same. On the right "
+    "each bar is a stretch of confidence, 0.1 wide; the fewer tokens it stands for, the less it says."
 )
 ALL = "all"
 LADDER_NOTE = {
@@ -59,25 +60,28 @@ def _show() -> None:
 def _reliability(seen: reliability.Observations, aside: str) -> None:
     found = reliability.reliability(seen)
     chrome.card_title("Confidence against acceptance", aside)
-    left, right = st.columns([1.2, 1], gap="medium")
-    with left:
-        alt = "Mean confidence against the share of drafted tokens that were accepted, with 95 % intervals"
-        st.plotly_chart(figures.reliability(found), theme=None, config=lab.CHART, key="reliability", alt=alt)
-    with right:
-        st.html(
-            f'<p class="claim" data-testid="ece">Calibration error <b class="dynamic">{found.ece:.3f}</b></p>'
-            '<p class="quiet">Mean distance '
-            f"of confidence from the target's own probability, {len(found.bins)} bins of equal count; against what was accepted "
-            f"in these texts {found.ece_accepted:.3f}. {found.count} drafted tokens whose parent was accepted; bars are 95 % "
-            "intervals. These texts were decoded greedily, so only the top token can be accepted: unlikely guesses are accepted "
-            "less often than their probability, and likely ones more often.</p>"
-        )
-        for name, groups, keys in (
-            ("level", reliability.by_depth(seen), "level below the root"),
-            ("rank", reliability.by_rank(seen), "rank among siblings"),
-        ):
-            chart = figures.acceptance_by(groups, keys)
-            st.plotly_chart(chart, theme=None, config=lab.CHART, key=f"by-{name}", alt=f"Confidence and acceptance by {name}")
+    each = found.count // max(1, len(found.bins))
+    st.html(
+        f'<p class="claim" data-testid="ece">Calibration error <b class="dynamic">{found.ece:.3f}</b></p>'
+        f'<p class="quiet">Mean distance of confidence from the target\'s own probability, {len(found.bins)} bins of equal count '
+        f"({each} tokens each); against what was accepted in these texts {found.ece_accepted:.3f}. {found.count} drafted tokens "
+        "whose parent was accepted; lines on dots and bars are 95 % intervals, numbers above bars how many tokens they stand for. "
+        "These texts were decoded greedily, so only the top token can be accepted: unlikely guesses are accepted less often than "
+        "their probability, and likely ones more often.</p>"
+    )
+    charts = (
+        ("reliability", figures.reliability(found), f"Bins of equal count: confidence against acceptance, {each} tokens a dot"),
+        (
+            "reliability-width",
+            figures.reliability_by_width(reliability.bins_of_equal_width(seen)),
+            "Bins of equal width: confidence against acceptance, with the count of each bar",
+        ),
+        ("by-level", figures.acceptance_by(reliability.by_depth(seen), "level below the root"), "Acceptance by level"),
+        ("by-rank", figures.acceptance_by(reliability.by_rank(seen), "rank among siblings"), "Acceptance by rank"),
+    )
+    for pair in (charts[:2], charts[2:]):
+        for column, (key, chart, alt) in zip(st.columns(2, gap="medium"), pair, strict=True):
+            column.plotly_chart(chart, theme=None, config=lab.CHART, key=key, alt=alt)
 
 
 def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from ..core.cost import BFLOAT16, FLOAT32, SUPPOSED, PassCost, parse_times, price_warnings, speedup
-from ..core.replay import tau, unequal_sentence
+from ..core.replay import greedy_gap, tau, unequal_sentence
 from ..view import figures
 from . import chrome, controls, lab, library, replays, session, world
 from .settings import USUAL_BUDGET, Settings
@@ -168,7 +168,8 @@ def _here(settings: Settings, names: tuple[str, ...], sides: tuple) -> str:
     counted = "expected at temperature 1" if oracle else "in the recorded greedy answers"
     note = f"Tokens a verify pass, bonus counted, {counted}, drafted by {drafter}; same contexts for both."
     table = f"<table class='numbers' data-testid='bought'><caption>{caption}</caption>{head}{''.join(rows)}</table>"
-    return f"{table}<p class='quiet'>{note} {unequal_sentence(*everything)}</p>"
+    gap = "" if oracle else greedy_gap([tau(found) for found in everything])
+    return f"{table}<p class='quiet'>{note} {unequal_sentence(*everything)} {gap}</p>"
 
 
 def _row(title: str, passes: list, oracle: bool) -> str:

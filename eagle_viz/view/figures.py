@@ -5,14 +5,14 @@ Colours are those of the light theme; the page's style sheet maps them, and all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
 
 from ..core.ladder import Rung
 from ..core.population import Population
-from ..core.reliability import Group, Reliability
+from ..core.reliability import Bin, Group, Reliability
 
 GRAY = "#687187"
 BLUE = "#2563eb"
@@ -134,13 +134,7 @@ def reliability(found: Reliability) -> go.Figure:
         marker={"color": BLUE, "size": 9},
         name="accepted",
         customdata=[b.count for b in found.bins],
-        error_y={
-            "type": "data",
-            "array": [b.high - b.accepted for b in found.bins],
-            "arrayminus": [b.accepted - b.low for b in found.bins],
-            "color": BLUE,
-            "thickness": 1.5,
-        },
+        error_y=_wilson_bars(found.bins, BLUE),
         hovertemplate="confidence %{x:.2f}, accepted %{y:.2f} of %{customdata}<extra></extra>",
     )
     figure.update_xaxes(range=[-0.02, 1.02], title="confidence", dtick=0.2)
@@ -148,8 +142,61 @@ def reliability(found: Reliability) -> go.Figure:
     return _calm(figure, height=420, left=52, bottom=48)
 
 
+def reliability_by_width(found: Mapping[float, Bin]) -> go.Figure:
+    """The share accepted in stretches of equal width, by the middle of each, with 95 % bars and its count written above.
+
+    A tick on each bar is the mean confidence of what fell into it: where bar and tick agree, confidence is acceptance.
+    """
+    figure, x, bins = go.Figure(), list(found), list(found.values())
+    figure.add_bar(
+        x=x,
+        y=[one.accepted for one in bins],
+        name="accepted",
+        marker_color=BLUE,
+        opacity=0.75,
+        customdata=[one.count for one in bins],
+        error_y=_wilson_bars(bins, INK),
+        hovertemplate="accepted %{y:.2f} of %{customdata}<extra></extra>",
+    )
+    figure.add_scatter(
+        x=x,
+        y=[one.confidence for one in bins],
+        mode="markers",
+        name="mean confidence",
+        marker={"symbol": "line-ew", "size": 16, "line": {"color": INK, "width": 2.5}},
+        hovertemplate="mean confidence %{y:.2f}<extra></extra>",
+    )
+    _counts_above(figure, x, [(one.count, max(one.high, one.confidence)) for one in bins])
+    figure.update_layout(bargap=0.15)
+    figure.update_xaxes(range=[0, 1], title="confidence, in stretches of equal width", dtick=0.2)
+    figure.update_yaxes(range=[0, 1.14], title="accepted", tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    return _calm(figure, height=420, left=52, bottom=48)
+
+
+def _wilson_bars(bins: Sequence[Bin], colour: str) -> dict[str, object]:
+    """The 95 % interval of each accepted share as plotly's error bars."""
+    above, below = [one.high - one.accepted for one in bins], [one.accepted - one.low for one in bins]
+    return {"type": "data", "array": above, "arrayminus": below, "color": colour, "thickness": 1.5}
+
+
+def _counts_above(figure: go.Figure, x: Sequence[float], counts: Sequence[tuple[int, float]]) -> None:
+    """How many observations each bar stands for, written above its highest mark (count, height)."""
+    figure.add_scatter(
+        x=list(x),
+        y=[height for _, height in counts],
+        mode="text",
+        text=[f"{count}" for count, _ in counts],
+        textposition="top center",
+        textfont={"size": 11},
+        name="count",
+        showlegend=False,
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
 def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
-    """Mean confidence and share accepted of nodes of one depth or rank, side by side; the count is in the hover."""
+    """Mean confidence and share accepted of nodes of one depth or rank, side by side, their count above them."""
     figure = go.Figure()
     for name, colour, field in (("confidence", GRAY, "confidence"), ("accepted", BLUE, "accepted")):
         figure.add_bar(
@@ -168,9 +215,13 @@ def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
         marker={"color": INK, "size": 7, "symbol": "diamond"},
         hovertemplate="target's probability %{y:.2f}<extra></extra>",
     )
+    heights = [max(group.confidence, group.accepted, group.target) for group in groups]
+    counts = [(group.count, height) for group, height in zip(groups, heights, strict=True)]
+    _counts_above(figure, [group.key for group in groups], counts)
     figure.update_layout(barmode="group", bargap=0.3, bargroupgap=0.08)
     figure.update_xaxes(dtick=1, title=title)
-    return _calm(figure, height=180, bottom=44)
+    figure.update_yaxes(range=[0, 1.25 * max(heights, default=1.0)])
+    return _calm(figure, height=220, bottom=44)
 
 
 def speed_curve(

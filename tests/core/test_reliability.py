@@ -2,13 +2,24 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from eagle_viz import DraftTree, Node, Verdict
 from eagle_viz.core.greedy import GreedyCalibration, GreedyLandscape
 from eagle_viz.core.landscape import Candidates, RecordedLandscape
 from eagle_viz.core.policies import BestFirst
 from eagle_viz.core.readout import draft_up_to
-from eagle_viz.core.reliability import Observations, by_depth, by_rank, observe, reliability, sampled_value, wilson
+from eagle_viz.core.reliability import (
+    Observations,
+    bins_of_equal_width,
+    by_depth,
+    by_rank,
+    observe,
+    reliability,
+    sampled_value,
+    wilson,
+)
 
 
 def test_observations_are_the_children_of_the_root_and_of_accepted_nodes():
@@ -44,6 +55,18 @@ def test_an_oracle_has_no_calibration_error_and_bins_are_of_equal_count():
     found = reliability(observations(values, values, values > 0.5))
     assert found.ece == pytest.approx(0, abs=1e-12) and len(found.bins) == 15
     assert {b.count for b in found.bins} == {66, 67} and sum(b.count for b in found.bins) == found.count == 1000
+
+
+@given(st.lists(st.floats(0, 1), max_size=60), st.integers(1, 12))
+def test_each_observation_is_in_the_stretch_of_its_confidence(values, bins):
+    """Counted by hand, stretch by stretch; the last one takes confidence 1."""
+    found = bins_of_equal_width(observations(values, values, np.array(values) > 0.5), bins)
+    for number in range(bins):
+        inside = [value for value in values if int(value * bins) == number or (value == 1 and number == bins - 1)]
+        middle = (number + 0.5) / bins
+        assert (middle in found) == bool(inside)
+        if inside:
+            assert found[middle].count == len(inside) and found[middle].confidence == pytest.approx(np.mean(inside))
 
 
 def test_outcomes_drawn_from_the_confidences_look_calibrated():

@@ -8,7 +8,7 @@ import pytest
 from eagle_viz import POLICIES, RankLandscape, RecordedLandscape, SyntheticLandscape
 from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import RecordedCycle
-from eagle_viz.core.replay import Pass, kept_at, replay, tau, written_curve
+from eagle_viz.core.replay import Pass, greedy_gap, kept_at, replay, tau, unequal_sentence, written_curve
 
 HALVES = Candidates(np.array([5, 6]), np.array([0.5, 0.25]))
 LAND = RecordedLandscape({(): HALVES, (0,): HALVES, (1,): HALVES, (0, 0): HALVES})
@@ -55,3 +55,25 @@ def test_passes_at_every_budget_are_those_of_stopping_early(sharpness):
     full = POLICIES["eagle2"](max_depth=9)(land, 40)
     early = POLICIES["eagle2"](max_depth=9, early_stop=True)
     assert early.passes_at(full).tolist() == [0, *(early(land, budget).passes for budget in range(1, 41))]
+
+
+@pytest.mark.parametrize(
+    ("taus", "end"),
+    [
+        ([(2.1, 2.3), (2.2, 2.4)], "so more was accepted than expected."),
+        ([(2.1, 1.9), (2.2, 2.0)], "so less was accepted than expected."),
+        ([(2.1, 2.3), (2.2, 2.0)], "so measured and expected differ."),
+        ([(2.101, 2.099)], ""),
+    ],
+)
+def test_why_measured_is_not_expected_follows_the_numbers(taus, end):
+    """More, less, or neither, as both sides' numbers are shown; nothing where they read the same."""
+    said = greedy_gap(taus)
+    assert said.endswith(end) and bool(said) == bool(end)
+
+
+def test_unequal_trees_are_counted():
+    """One of two passes has fewer nodes on one side."""
+    one, other = Pass(25, 5, 8, 1.0, 1, 2), Pass(24, 5, 8, 1.0, 1, 2)
+    assert unequal_sentence([one, one], [one, other]) == "In 1 of 2 passes the two trees are of unequal size."
+    assert unequal_sentence([one, one], [one, one]) == ""

@@ -5,7 +5,7 @@ import pytest
 
 from eagle_viz.core.ladder import Rung
 from eagle_viz.core.population import population
-from eagle_viz.core.reliability import Observations, by_depth, reliability
+from eagle_viz.core.reliability import Observations, bins_of_equal_width, by_depth, reliability
 from eagle_viz.view import figures
 
 STATIC, DYNAMIC = np.array([0, 0.5, 0.8, 1.0]), np.array([0, 0.6, 1.1, 1.5])
@@ -81,9 +81,20 @@ def test_the_reliability_diagram_shows_each_bin_with_its_interval():
     np.testing.assert_allclose(np.array(dots.y) + dots.error_y.array, [b.high for b in found.bins])
 
 
+def test_no_bar_of_equal_width_stands_without_its_count():
+    """Each bar has the interval and, above it, the number of tokens that it stands for."""
+    found = bins_of_equal_width(OBSERVED, bins=5)
+    bars, ticks, counts = figures.reliability_by_width(found).data
+    assert list(bars.x) == list(counts.x) == list(found) == [0.1, 0.3, 0.9]
+    assert list(counts.text) == ["1", "1", "2"] and list(bars.customdata) == [1, 1, 2]
+    np.testing.assert_allclose(np.maximum(np.array(bars.y) + bars.error_y.array, ticks.y), counts.y)
+    np.testing.assert_allclose(ticks.y, [0.1, 0.2, 0.85])
+
+
 def test_acceptance_by_level_is_the_groups_means():
     figure = figures.acceptance_by(by_depth(OBSERVED), "level")
-    confidence, accepted, target = figure.data
+    confidence, accepted, target, counts = figure.data
+    assert list(counts.text) == ["3", "1"] and list(counts.y) == [pytest.approx(1.1 / 3), 1.0]
     assert list(confidence.x) == [1, 2] and accepted.y[1] == 1.0 and accepted.customdata[0] == 3
     np.testing.assert_allclose(target.y, [0.3, 1.0])
 
