@@ -10,6 +10,8 @@ import numpy as np
 EXAMPLE = "1:46 8:89 60:164 draft:4.6"
 SHORTEST_MS, LONGEST_MS = 1e-3, 1e9
 """Times that people may write: between them no speed overflows."""
+MOST_POSITIONS = 2**20
+"""More than any batch of trees has; a larger number is a slip of the pen."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,8 @@ class PassCost:
             raise ValueError("Give at least two sizes, for example 1:9 64:10")
         if self.sizes[0] != 1 or list(self.sizes) != sorted(set(self.sizes)):
             raise ValueError(f"sizes: {self.sizes} given, allowed is 1 first, then rising")
+        if self.sizes[-1] > MOST_POSITIONS:
+            raise ValueError(f"sizes: {str(self.sizes[-1])[:20]} positions given, allowed is a pass over at most {MOST_POSITIONS}")
         if min(self.verify_ms) <= 0 or self.draft_ms < 0:
             raise ValueError(f"verify_ms: {min(self.verify_ms)}, draft_ms: {self.draft_ms} given, allowed is above 0 and 0 or more")
 

@@ -12,7 +12,7 @@ from .landscape import Candidates, Landscape, NotRecordedError
 from .policies import BestFirst, BestStatic, Chain, Draft, Eagle1, Eagle2, NoAverageError, Policy
 from .readout import draft_up_to
 from .recording import RecordedCycle
-from .reliability import target_price
+from .reliability import UnknownTargetError, target_price
 from .tree import ROOT, DraftTree, Node, Path, rank_order
 
 
@@ -33,7 +33,7 @@ class TargetPriced(Landscape):
     def _priced(self, path: Path) -> Candidates:
         found = self.base.expand([self.original(path)])[0]
         if found.target_probabilities is None:
-            raise ValueError("target_probabilities: this landscape does not know the target's probabilities, a recording does")
+            raise UnknownTargetError
         order = np.argsort(-found.target_probabilities, kind="stable")
         self._orders[path] = order
         prices = found.target_probabilities[order]
@@ -119,8 +119,8 @@ def score_policies(
     """Every policy on every recorded context with the same budget (root not counted); ``oracle`` a depth cap: add best-first priced
     by the target as the last rung. A policy that scores fewer nodes than the budget keeps all it has.
 
-    A policy that asks for more than was recorded, or for an average that the recordings lack, is left out. Raises ``ValueError``
-    without a context.
+    A policy that asks for more than was recorded, or for an average that the recordings lack, is left out; so is the oracle where
+    the target's probabilities are not known, and ``target`` is NaN. Raises ``ValueError`` without a context.
     Law: by ``target`` no rung passes the oracle of the same depth cap, by ``expected`` none passes best-first of that cap.
     """
     if not cycles:
@@ -134,7 +134,7 @@ def score_policies(
 def _rung(name: str, title: str, cycles: Sequence[RecordedCycle], policy: Policy, budget: int, priced: bool = False) -> Rung | None:
     try:
         scores = np.array([_score(cycle, policy, budget, priced) for cycle in cycles])
-    except (NotRecordedError, NoAverageError):
+    except (NotRecordedError, NoAverageError, UnknownTargetError):
         return None
     return Rung(name, title, *(float(mean) for mean in scores.mean(axis=0)), contexts=len(cycles))
 
@@ -145,10 +145,17 @@ def _score(cycle: RecordedCycle, policy: Policy, budget: int, priced: bool) -> t
     tree = in_drafter_terms(draft, landscape) if priced else draft.tree
     return (
         tree.expected_accepted,
-        target_value(cycle.landscape, tree.paths[1:]),
+        _value_if_known(cycle.landscape, tree),
         cycle.verdict(tree).accept_length,
         draft.passes,
     )
+
+
+def _value_if_known(landscape: Landscape, tree: DraftTree) -> float:
+    try:
+        return target_value(landscape, tree.paths[1:])
+    except UnknownTargetError:
+        return math.nan
 
 
 def in_drafter_terms(draft: Draft, landscape: TargetPriced) -> DraftTree:

@@ -49,7 +49,7 @@ class Observations:
 def observe(landscape: Landscape, tree: DraftTree, verdict: Verdict) -> Observations:
     """What one cycle says about confidence: the drafted children of the root and of every accepted node.
 
-    The landscape's candidates must carry the target's probabilities there; raises ``ValueError`` where they do not.
+    The landscape's candidates must carry the target's probabilities there; raises ``UnknownTargetError`` where they do not.
     """
     reached = {0, *verdict.accepted}
     nodes, drafted = [node for node in range(1, len(tree)) if int(tree.parents[node]) in reached], as_drafted(landscape)
@@ -76,11 +76,18 @@ def _confidence(landscape: Landscape, path: Path) -> float:
     return float(landscape.expand([path[:-1]])[0].confidences[path[-1]])
 
 
+class UnknownTargetError(ValueError):
+    """The target's own probabilities were asked for and are not known."""
+
+    def __init__(self) -> None:
+        super().__init__("target_probabilities: not recorded here, so confidence cannot be held against them")
+
+
 def target_price(landscape: Landscape, path: Path) -> float:
-    """The target's probability of a node given its path; raises ``ValueError`` where the landscape does not know it."""
+    """The target's probability of a node given its path; raises ``UnknownTargetError`` where the landscape does not know it."""
     prices = landscape.expand([path[:-1]])[0].target_probabilities
     if prices is None:
-        raise ValueError("target_probabilities: this landscape does not know the target's probabilities, a recording does")
+        raise UnknownTargetError
     return float(prices[path[-1]])
 
 

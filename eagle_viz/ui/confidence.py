@@ -8,6 +8,7 @@ import streamlit as st
 
 from ..core import reliability
 from ..core.ladder import Rung
+from ..core.policies import POLICIES
 from ..core.recording import MAX_DEPTH, TOP_K, Recording
 from ..view import figures
 from . import chrome, controls, lab, library, replays, session, world
@@ -44,22 +45,25 @@ def _show() -> None:
     st.html(f'<p class="intro">{WORDS}</p>')
     names = library.same_drafter(settings.recording) if everything else (settings.recording,)
     key = world.sides(settings)[1]
-    with st.spinner(f"Reading {len(names)} recording{'s' * (len(names) > 1)} …"):
-        seen = replays.observations(names, key, settings.budget)
     recording = library.read_recording(settings.recording)
+    if not recording.whole:
+        chrome.say("This recording does not say that it answers for every setting: what it lacks is left out below.")
     if recording.drafter == "oracle":
         chrome.say(
             "This drafter is the target itself: its confidence is the target's probability, so the error is 0 by construction."
         )
-    with st.container(key="card-reliability", border=True):
-        _reliability(seen, f"{key.title}, budget {settings.budget}, {len(names)} texts, drafted by {library.drafted_by(recording)}")
-    with st.container(key="card-ladder", border=True):
+    aside = f"{key.title}, budget {settings.budget}, {len(names)} texts, drafted by {library.drafted_by(recording)}"
+    with st.container(key="card-reliability", border=True), chrome.in_one_sentence():
+        chrome.card_title("Confidence against acceptance", aside)
+        with st.spinner(f"Reading {len(names)} recording{'s' * (len(names) > 1)} …"):
+            seen = replays.observations(names, key, settings.budget)
+        _reliability(seen)
+    with st.container(key="card-ladder", border=True), chrome.in_one_sentence():
         _ladder(names, settings, recording)
 
 
-def _reliability(seen: reliability.Observations, aside: str) -> None:
+def _reliability(seen: reliability.Observations) -> None:
     found = reliability.reliability(seen)
-    chrome.card_title("Confidence against acceptance", aside)
     each = found.count // max(1, len(found.bins))
     st.html(
         f'<p class="claim" data-testid="ece">Calibration error <b class="dynamic">{found.ece:.3f}</b></p>'
@@ -109,6 +113,9 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
         if choice == "ablation"
         else ""
     )
+    left_out = [_rung_name(name) for name in LADDER_NOTE if name not in {rung.name for rung in rungs}] if choice == "ladder" else []
+    if left_out:
+        chrome.say(f"Left out, because these recordings do not hold what it needs: {', '.join(left_out)}.")
     ticks = "" if oracle else "; ticks: accepted in the recorded greedy texts"
     st.html(
         f'<p class="quiet">Mean over {rungs[0].contexts} recorded contexts, bonus not counted, drafted by '
@@ -118,8 +125,11 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
 
 
 def _rung_title(rung: Rung) -> str:
-    title = "Upper bound (oracle)" if rung.name == "oracle" else rung.title
-    return f"{title}<br>{LADDER_NOTE[rung.name]}"
+    return f"{_rung_name(rung.name)}<br>{LADDER_NOTE[rung.name]}"
+
+
+def _rung_name(name: str) -> str:
+    return "Upper bound (oracle)" if name == "oracle" else POLICIES[name].title
 
 
 ABLATION = {

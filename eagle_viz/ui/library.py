@@ -85,4 +85,4 @@ def same_drafter(name: str) -> tuple[str, ...]:
     """Names of all recordings made by the same drafter as this one; those that do not answer for every setting yet are left out."""
     drafter = read_recording(name).drafter
     alike = [other for other in recordings() if read_recording(other).drafter == drafter]
-    return tuple(other for other in alike if other == name or "budget" in read_recording(other).made.get("holds", {}))
+    return tuple(other for other in alike if other == name or read_recording(other).whole)

@@ -6,6 +6,7 @@ Colours are those of the light theme; the page's style sheet maps them, and all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 
 import numpy as np
 import plotly.graph_objects as go
@@ -269,7 +270,7 @@ def ladder(rungs: Sequence[Rung], titles: Sequence[str], accepted: bool = True) 
         orientation="h",
         name="target's probabilities",
         marker_color=[BLUE if rung.name in ("eagle2", "full") else GRAY for rung in rungs],
-        text=[f"{rung.target:.2f}" for rung in rungs],
+        text=["" if isnan(rung.target) else f"{rung.target:.2f}" for rung in rungs],
         textposition="inside",
         insidetextanchor="start",
         hovertemplate="target's probabilities %{x:.2f}<extra></extra>",

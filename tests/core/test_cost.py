@@ -76,7 +76,8 @@ def test_times_without_a_draft_are_written_back_without_one():
 @pytest.mark.parametrize(
     "text",
     ["", "1", "1:2", "1:2 x:3", "1:2 4:nan", "1:2 4:inf", "1:2:3 4:5", "4:5 1:2", "1:0 2:1", "1:1 2:2 2:3", "1:1 2:2 draft:-1"]
-    + ["1:1e308 2:1e308", "1:1e-300 2:1", "1:1 2:2 draft:1e10", "1:1 2:2 plain:0"],
+    + ["1:1e308 2:1e308", "1:1e-300 2:1", "1:1 2:2 draft:1e10", "1:1 2:2 plain:0"]
+    + ["1:10 1048577:20", "1:10 99999999999999999999:20"],
 )
 def test_times_that_are_none_are_one_sentence(text):
     with pytest.raises(ValueError, match="given, allowed|Give at least two sizes"):

@@ -92,7 +92,7 @@ def test_target_priced_ranks_by_the_target_and_leads_back():
     row = priced.expand([()])[0]
     assert row.tokens.tolist() == [8, 7] and row.confidences.tolist() == [0.7, 0.2]
     assert [priced.original((rank,)) for rank in (0, 1)] == [(1,), (0,)]
-    with pytest.raises(ValueError, match="does not know"):
+    with pytest.raises(ValueError, match="not recorded here"):
         TargetPriced(RankLandscape([0.5])).expand([()])
 
 

@@ -105,6 +105,12 @@ class Recording:
     made: Mapping[str, object] = field(default_factory=dict)
 
     @property
+    def whole(self) -> bool:
+        """Whether it answers for every setting of the page; a live one that is still being drafted does not yet."""
+        holds = self.made.get("holds")
+        return isinstance(holds, Mapping) and "budget" in holds
+
+    @property
     def answer(self) -> str:
         """The answer's text."""
         return "".join(self.pieces[: self.answer_length])
