@@ -9,28 +9,46 @@ from dataclasses import asdict, dataclass
 import numpy as np
 
 from .cost import PassCost, check_rising, speedup
+from .curves import Setting
 from .documents import VERSION
 from .engine_flags import ENGINES, engine_flags
 from .policies import POLICIES
 from .policies.base import MAX_BUDGET, check_whole
-from .simulation import Outcome, Setting
+from .simulation import Outcome
+from .speed_map import MAX_BATCH
 
-MAX_BATCH = 4096
+
+@dataclass(frozen=True)
+class Fit:
+    """The fastest simulated setting that one engine can express: its ``flags`` and the off-by-one in them (``counting``).
+
+    ``outcome`` None: none of them is faster than plain decoding.
+    """
+
+    flags: str = "speculation off"
+    counting: str = ""
+    outcome: Outcome | None = None
+    speedup: float = 1.0
 
 
 @dataclass(frozen=True)
 class Advice:
     """The fastest setting at one batch; ``best`` None: plain decoding is as fast as every setting.
 
-    ``speedup`` against plain decoding at the same batch. ``flags`` by engine: the fastest simulated setting that this engine can
-    express. ``extrapolated``: the times given end before the largest pass of this setting.
+    ``speedup`` against plain decoding at the same batch. ``fits`` by engine. ``extrapolated``: the times given end before the
+    largest pass of this setting.
     """
 
     batch: int
     best: Outcome | None
     speedup: float
-    flags: dict[str, str]
+    fits: dict[str, Fit]
     extrapolated: bool = False
+
+    @property
+    def flags(self) -> dict[str, str]:
+        """What to give each engine."""
+        return {engine: fit.flags for engine, fit in self.fits.items()}
 
     @property
     def sentence(self) -> str:
@@ -38,11 +56,10 @@ class Advice:
         if self.best is None:
             return f"Batch {self.batch}: speculation does not pay; plain decoding is as fast as every simulated setting."
         setting = self.best.setting
-        told = [f"{name} {value}" for name, value in asdict(setting).items() if value is not None and name != "early_stop"]
-        early = ", stopping early" if setting.early_stop else ""
         beyond = " (time beyond the last size given: extrapolated)" if self.extrapolated else ""
         return (
-            f"Batch {self.batch}: {', '.join(told)}{early}: {self.speedup:.2f}x plain decoding at tau {self.best.tau:.2f}{beyond}."
+            f"Batch {self.batch}: policy {setting.policy}, {setting.told}: {self.speedup:.2f}x plain decoding at tau "
+            f"{self.best.tau:.2f}{beyond}."
         )
 
     def to_json(self) -> dict:
@@ -73,21 +90,23 @@ def recommend(outcomes: Sequence[Outcome], cost: PassCost, batch: int = 1) -> Ad
     order = np.lexsort((budgets, -gains))
     best = int(order[0])
     if gains[best] <= 1:
-        return Advice(batch, None, 1.0, dict.fromkeys(ENGINES, "speculation off"))
+        return Advice(batch, None, 1.0, dict.fromkeys(ENGINES, Fit()))
     beyond = batch * (int(budgets[best]) + 1) > cost.sizes[-1]
-    return Advice(batch, outcomes[best], float(gains[best]), _flags([outcomes[i] for i in order if gains[i] > 1]), beyond)
+    return Advice(
+        batch, outcomes[best], float(gains[best]), _fits([(outcomes[i], float(gains[i])) for i in order if gains[i] > 1]), beyond
+    )
 
 
-def _flags(ranked: Sequence[Outcome]) -> dict[str, str]:
-    """For each engine the flags of the first setting that it builds unchanged."""
-    found: dict[str, str] = {}
-    for one in ranked:
+def _fits(ranked: Sequence[tuple[Outcome, float]]) -> dict[str, Fit]:
+    """For each engine the first setting, fastest first, that it builds unchanged."""
+    found: dict[str, Fit] = {}
+    for one, gain in ranked:
         for flags in _expressed(one.setting):
             if not flags.change:
-                found.setdefault(flags.engine, flags.text)
+                found.setdefault(flags.engine, Fit(flags.text, flags.counting, one, gain))
         if len(found) == len(ENGINES):
             break
-    return {engine: found.get(engine, "speculation off") for engine in ENGINES}
+    return {engine: found.get(engine, Fit()) for engine in ENGINES}
 
 
 def _expressed(setting: Setting) -> tuple:

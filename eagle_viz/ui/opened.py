@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from ..core import recording
-from ..core.cost import parse_times, speedup
+from ..core.cost import speedup
 from ..core.policies import FixedOrder, read_choices
 from ..core.policies.fixed_order import EXAMPLE
 from ..core.recording import Recording
@@ -21,6 +21,7 @@ from ..imports import MAX_BYTES as MOST_NUMBERS
 from ..imports import Acceptance, UnknownFormatError, check, difference, read_acceptance
 from . import chrome, library, session, world
 from .settings import ALL_STEPS, PROPERTIES, Settings
+from .times import cost_of
 
 MAX_BYTES = MOST_NUMBERS
 """The largest file that the page takes; trees and recordings have limits of their own below it."""
@@ -165,9 +166,7 @@ def _table(found: Acceptance) -> str:
 
 def _best_length(settings: Settings, found: Acceptance) -> str:
     """Which chain length is fastest with the pass times chosen under Budget & speed."""
-    from .speed import COSTS  # draws with the lab, which shows this panel
-
-    cost = parse_times("your own times", settings.times) if settings.times else COSTS[settings.cost]
+    cost = cost_of(settings)
     rates = [rate for (rate,) in found.landscape.confidences[:-1]]
     lengths = np.arange(len(rates) + 1)
     speeds = speedup(cost, np.concatenate([[0.0], np.cumsum(np.cumprod(rates))]), lengths, lengths)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass, replace
 
 from ..core.policies import POLICIES, Parameter, every_parameter
+from ..core.roofline import ACCELERATORS
 
 SOURCES = {"synthetic": "Synthetic", "levels": "By hand", "recording": "Real text", "file": "File"}
 VIEWS = {
@@ -94,8 +95,10 @@ PROPERTIES: dict[str, Property] = _table(
     Property("dynamic", str, "eagle2", choices=tuple(POLICIES)),
     *(Property(name, entry.kind, entry.start, entry.low, entry.high) for name, entry in offered_parameters().items()),
     Property("shape", str, "", length=1500),
-    Property("cost", str, "cpu-bfloat16", choices=("cpu-bfloat16", "cpu-float32", "gpu")),
-    Property("times", str, "", length=300),
+    Property("cost", str, "cpu-bfloat16", choices=("cpu-bfloat16", "cpu-float32", "gpu", *ACCELERATORS)),
+    Property("times", str, "", length=600),
+    Property("billions", float, 8.0, 0.1, 1000),
+    Property("batch", int, 1, 1, 256),
     Property("tour", int, 0, 0, 8),
     Property("hide", str, "", length=60),
 )
@@ -195,5 +198,5 @@ def to_query(settings: Settings, presets: Mapping[str, Mapping[str, object]] | N
     for name, row in PROPERTIES.items():
         value = getattr(settings, name)
         if name != "preset" and value != getattr(base, name):
-            query[name] = f"{value:g}" if row.kind is float else str(value)
+            query[name] = f"{value:.10g}" if row.kind is float else str(value)
     return query

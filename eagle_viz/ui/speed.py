@@ -7,21 +7,16 @@ from html import escape
 import numpy as np
 import streamlit as st
 
-from ..core.cost import BFLOAT16, FLOAT32, SUPPOSED, PassCost, parse_times, price_warnings, speedup
+from ..core.cost import PassCost, price_warnings, speedup
 from ..core.replay import greedy_gap, tau, unequal_sentence
 from ..view import figures
-from . import chrome, controls, lab, library, replays, session, world
+from . import chrome, controls, lab, library, replays, session, speed_map, times, world
 from .settings import USUAL_BUDGET, Settings
 
-COSTS = {"cpu-bfloat16": BFLOAT16, "cpu-float32": FLOAT32, "gpu": SUPPOSED}
 WORDS = (
     "Every node is one more position in the verify pass. Where a pass over 60 positions takes hardly longer than over one, "
     "spend; where each position is paid for, the best tree is small. More nodes never lower expected "
     "tokens per pass, but can lower tokens per second."
-)
-OWN = (
-    "positions:milliseconds of a verify pass, 1 first; draft: one draft pass; plain: a token of plain decoding, if that is not "
-    "a pass over one position. `python -m eagle_viz bench passes` measures and prints this line."
 )
 ORACLE = (
     "These texts were drafted by the target itself: a supposed drafter that is perfectly calibrated yet as cheap as a head. "
@@ -40,37 +35,16 @@ REPORTED = (
 
 def panel(settings: Settings) -> None:
     """Speed over the budget under a chosen cost of passes, and the table by kind of text."""
-    controls.recorded_view(settings, _show, position=False, more=_choose)
+    controls.recorded_view(settings, _show, position=False, more=times.choose)
 
 
 def _show() -> None:
     st.html(f'<p class="intro">{WORDS}</p>')
     now = session.current()
-    names = library.same_drafter(now.recording)
-    _speed(now, names, _cost(now))
+    names, cost = library.same_drafter(now.recording), times.cost_of(now)
+    _speed(now, names, cost)
+    speed_map.card(now, names, cost)
     _bought(now, names)
-
-
-def _choose() -> None:
-    """Whose passes: one of the tables, or times of one's own. The field shows what is used, and editing it makes it one's own."""
-    titles = {name: cost.title for name, cost in COSTS.items()}
-    now = session.current()
-    st.selectbox("Time of a pass", list(COSTS), format_func=titles.get, **session.bind("cost", lambda chosen: {"times": ""}))
-    key = session.show("times", now.times or COSTS[now.cost].text)
-    label = "Pass times in ms (paste your own)"
-    st.text_area(label, height=125, max_chars=300, help=OWN, key=key, on_change=_edited, args=(key,))
-
-
-def _edited(key: str) -> None:
-    text = " ".join(st.session_state[key].split())
-    if not session.is_news(key, text):
-        return
-    session.change(times="" if text == COSTS[session.current().cost].text else text)
-
-
-def _cost(settings: Settings) -> PassCost:
-    """The chosen times; raises ``ValueError`` with one sentence where they are none."""
-    return parse_times("your own times", settings.times) if settings.times else COSTS[settings.cost]
 
 
 def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:

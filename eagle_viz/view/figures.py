@@ -42,7 +42,7 @@ def budget_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tu
     ticks = sorted({tick for tick in TICKS if tick <= most and abs(tick - budget) > most / 24} | {budget})
     figure.update_xaxes(range=[0, most], tickvals=ticks)
     figure.update_yaxes(range=[0, top])
-    return _calm(figure)
+    return calm(figure)
 
 
 def _line(figure: go.Figure, values: np.ndarray, colour: str, name: str, **hover: str) -> None:
@@ -76,7 +76,7 @@ def by_depth(static: np.ndarray, dynamic: np.ndarray, names: tuple[str, str]) ->
         )
     figure.update_layout(barmode="group", bargap=0.3, bargroupgap=0.08)
     figure.update_xaxes(dtick=1 if max(len(static), len(dynamic)) <= 12 else 2)
-    return _calm(figure)
+    return calm(figure)
 
 
 def gain_against_sharpness(rows: Sequence[Population], current: Population) -> go.Figure:
@@ -107,7 +107,7 @@ def gain_against_sharpness(rows: Sequence[Population], current: Population) -> g
     figure.update_layout(hovermode="x")
     figure.update_xaxes(range=[0, max(x) * 1.02], tickvals=[0.5, 1, 1.5, 2, 2.5, 3, 3.5, 4])
     figure.update_yaxes(rangemode="tozero", ticksuffix=" %")
-    return _calm(figure)
+    return calm(figure)
 
 
 def reliability(found: Reliability) -> go.Figure:
@@ -140,7 +140,7 @@ def reliability(found: Reliability) -> go.Figure:
     )
     figure.update_xaxes(range=[-0.02, 1.02], title="confidence", dtick=0.2)
     figure.update_yaxes(range=[-0.02, 1.02], title="accepted", dtick=0.2)
-    return _calm(figure, height=420, left=52, bottom=48)
+    return calm(figure, height=420, left=52, bottom=48)
 
 
 def reliability_by_width(found: Mapping[float, Bin]) -> go.Figure:
@@ -171,7 +171,7 @@ def reliability_by_width(found: Mapping[float, Bin]) -> go.Figure:
     figure.update_layout(bargap=0.15)
     figure.update_xaxes(range=[0, 1], title="confidence, in stretches of equal width", dtick=0.2)
     figure.update_yaxes(range=[0, 1.14], title="accepted", tickvals=[0, 0.2, 0.4, 0.6, 0.8, 1])
-    return _calm(figure, height=420, left=52, bottom=48)
+    return calm(figure, height=420, left=52, bottom=48)
 
 
 def _wilson_bars(bins: Sequence[Bin], colour: str) -> dict[str, object]:
@@ -222,7 +222,7 @@ def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
     figure.update_layout(barmode="group", bargap=0.3, bargroupgap=0.08)
     figure.update_xaxes(dtick=1, title=title)
     figure.update_yaxes(range=[0, 1.25 * max(heights, default=1.0)])
-    return _calm(figure, height=220, bottom=44)
+    return calm(figure, height=220, bottom=44)
 
 
 def speed_curve(
@@ -256,7 +256,7 @@ def speed_curve(
         range=[0, len(dynamic) - 1], tickvals=[tick for tick in TICKS if tick < len(dynamic)], title="budget, nodes"
     )
     figure.update_yaxes(rangemode="tozero", ticksuffix="×")
-    return _calm(figure, height=320, bottom=44)
+    return calm(figure, height=320, bottom=44)
 
 
 def ladder(rungs: Sequence[Rung], titles: Sequence[str], accepted: bool = True) -> go.Figure:
@@ -288,10 +288,10 @@ def ladder(rungs: Sequence[Rung], titles: Sequence[str], accepted: bool = True) 
     figure.update_layout(bargap=0.35)
     figure.update_xaxes(rangemode="tozero")
     figure.update_yaxes(autorange="reversed", showgrid=False, automargin=True)
-    return _calm(figure, height=70 + 42 * len(rungs))
+    return calm(figure, height=70 + 42 * len(rungs))
 
 
-def _calm(figure: go.Figure, height: int = 230, legend: bool = True, left: int = 36, bottom: int = 30) -> go.Figure:
+def calm(figure: go.Figure, height: int = 230, legend: bool = True, left: int = 36, bottom: int = 30) -> go.Figure:
     """One look for all charts: no background, one thin grid, the legend in a line above."""
     figure.update_layout(
         height=height,

@@ -7,8 +7,9 @@ import json
 import pytest
 
 from eagle_viz.commands import main
+from eagle_viz.core.curves import Setting
 from eagle_viz.core.recording import read, shipped, write
-from eagle_viz.core.simulation import Setting, simulate
+from eagle_viz.core.simulation import simulate
 
 
 @pytest.fixture(scope="module")

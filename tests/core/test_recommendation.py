@@ -5,8 +5,8 @@ import json
 import pytest
 
 from eagle_viz.core.cost import PassCost, parse_times, speedup
+from eagle_viz.core.curves import Setting
 from eagle_viz.core.recommendation import Outcome, outcomes_from, recommend, row_of
-from eagle_viz.core.simulation import Setting
 
 
 def eagle2(budget, tau, max_depth=4, early=False, passes=None):

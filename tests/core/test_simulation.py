@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from eagle_viz import POLICIES, SyntheticLandscape
+from eagle_viz.core.curves import Setting, best_first_curves, curves, eagle2_curves, nested_curve
 from eagle_viz.core.landscape import Candidates, Landscape
 from eagle_viz.core.recording import MAX_DEPTH, RecordedCycle, read, shipped
 from eagle_viz.core.replay import replay
-from eagle_viz.core.simulation import Setting, curves, eagle2_curves, simulate
+from eagle_viz.core.simulation import outcomes, simulate, tally, whole
 from eagle_viz.core.verification import verify_greedy
 
 
@@ -43,6 +44,19 @@ def test_eagle2_at_every_setting_is_the_policy_drafted_and_verified_by_itself():
                 draft = POLICIES["eagle2"](top_k=top_k, max_depth=depth, early_stop=early)(cycle.landscape, budget)
                 assert curve.written[budget] == cycle.written(cycle.verdict(draft.tree).accept_length)
                 assert curve.passes[budget] == draft.passes
+
+
+def test_best_first_under_every_cap_is_the_policy_drafted_by_itself():
+    """Written tokens and passes of each depth cap and budget, in contexts that hold all of them and in one that does not."""
+    contexts = [cycle for _, cycle in cycles(2)]
+    held = {path: row for path, row in contexts[0].landscape.candidates.items() if len(path) < 5}
+    contexts.append(replace(contexts[0], landscape=replace(contexts[0].landscape, candidates=held)))
+    for cycle in contexts:
+        for setting, found in best_first_curves(cycle).items():
+            wanted = nested_curve(cycle, POLICIES["best_first"](setting.max_depth), 128)
+            assert (found is None) == (wanted is None)
+            if found is not None:
+                assert found.written.tolist() == wanted.written.tolist() and found.passes.tolist() == wanted.passes.tolist()
 
 
 def test_acceptance_equals_verification_with_the_targets_argmax():
@@ -111,3 +125,16 @@ def test_no_context_is_one_sentence():
     """Nothing to simulate is refused, naming the field."""
     with pytest.raises(ValueError, match="contexts: none given"):
         simulate([])
+
+
+def test_tallies_of_two_halves_add_up_to_the_whole():
+    """Rows, intervals and kinds are the same whichever way the contexts are cut; different settings do not add."""
+    contexts = cycles(2)
+    halves = [tally(contexts[:1]), tally(contexts[1:])]
+    joined = dict(halves[0])
+    for kind, one in halves[1].items():
+        joined[kind] = joined[kind] + one if kind in joined else one
+    assert outcomes(joined) == simulate(contexts)
+    every = whole(joined)
+    with pytest.raises(ValueError, match="settings: two tallies of different settings given"):
+        every + replace(every, settings=every.settings[1:])
