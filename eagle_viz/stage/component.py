@@ -128,6 +128,7 @@ def stage(
     height: int = 440,
     follow: int = 0,
     acknowledge: str | None = None,
+    charts: bool = True,
     on_change: Callable[[], None] | None = None,
     on_drawn: Callable[[], None] | None = None,
     key: str = "stage",
@@ -139,7 +140,8 @@ def stage(
     reports while it is dragged (``StageState.dragging``). ``on_change`` runs before the script, as any widget's callback does.
     ``acknowledge``: once this picture has been painted and its nodes have come to rest, the browser says this token, once, and
     ``on_drawn`` runs: the one message that is not a user's, for what should wait until the trees are on screen.
-    Raises ``ValueError`` naming the field for a step, budget or mode that is not allowed.
+    ``charts``: the numbers and the two charts below the trees. Raises ``ValueError`` naming the field for a step, budget or mode
+    that is not allowed.
     """
     if not 1 <= budget <= max_budget:
         raise ValueError(f"budget: {budget} given, the stage shows 1 to {max_budget}")
@@ -150,9 +152,10 @@ def stage(
         _spare_imports()
     command = st.session_state[memory] = next_command(last, wanted, follow, reported)
     options = {"max_budget": max_budget, "height": height, "sharpness": live_sharpness, "sharpness_range": list(sharpness_range)}
+    options |= {"acknowledge": acknowledge, "charts": charts}
     _component()(
         key=key,
-        data=_encoded({"trace": trace, "command": _told(command), "options": options | {"acknowledge": acknowledge}}),
+        data=_encoded({"trace": trace, "command": _told(command), "options": options}),
         on_report_change=on_change or _nothing,
         on_drawn_change=on_drawn or _nothing,
     )

@@ -13,6 +13,7 @@ from ..core.landscape import Landscape
 from ..core.policies import Draft, Policy
 from ..core.readout import (
     amount,
+    budget_curve,
     cumulative,
     draft_up_to,
     guess_standing,
@@ -39,11 +40,15 @@ Table = dict[str, object]
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """What one policy did at every budget of a tier: ``drafts`` by budget, or one for all (key ``"all"``) where it is nested."""
+    """What one policy did at every budget of a tier: ``drafts`` by budget, or one for all (key ``"all"``) where it is nested.
+
+    ``curve``: expected accepted tokens at budgets 0, 1, ..., None where this budget was not traced.
+    """
 
     policy: Policy
     drafts: dict[str, Draft]
     notice: str | None
+    curve: list[float | None]
 
     @property
     def largest(self) -> Draft:
@@ -81,42 +86,55 @@ def build_trace(
     continuation: Sequence[int] | None = None,
     roll_seed: int = 0,
     full: bool = True,
+    curve_to: int | None = None,
 ) -> Table:
     """Trace both policies for every budget from 0 to ``tier``; a JSON-able table.
 
     ``budget`` matters only to policies that are not nested, above 128. ``continuation``: the target's own tokens after the root,
     where they are known; without them the verify phase shows seeded rolls. ``full``: carry the candidates scored but not
-    kept, the expand phases and the rolls too (not in a picture that is redrawn while a slider moves). Raises what policies raise,
-    but a pool smaller than the tier becomes a side's ``notice``.
+    kept, the expand phases and the rolls too (not in a picture that is redrawn while a slider moves). ``curve_to``: the largest
+    budget of the curves of nested policies, the tier by default. Raises what policies raise, but a pool smaller than the tier
+    becomes a side's ``notice``.
 
     Law: the expected accepted tokens shown at budget b are those of ``compare(landscape, b, ...)``, to the last bit.
     """
     if tier not in TIERS:
         raise ValueError(f"tier: {tier!r} given, allowed is one of {', '.join(map(str, TIERS))}")
-    runs = {side: _run(policy, landscape, tier, budget) for side, policy in zip(SIDES, (static, dynamic), strict=True)}
+    most = max(tier, curve_to or tier)
+    runs = {side: _run(policy, landscape, tier, budget, most) for side, policy in zip(SIDES, (static, dynamic), strict=True)}
     nodes = _Nodes(landscape, runs, tier, full)
     trace: Table = {
         "version": VERSION,
         "label": label,
         "tier": tier,
         "tiers": [size for size in TIERS if size <= tier],
+        "curve_to": most,
         "real": nodes.real,
         "nodes": nodes.table(root_text),
         "layouts": {str(size): nodes.layout(runs, size, full) for size in TIERS if size <= tier},
-        "sides": {side: _side(run, nodes) for side, run in runs.items()},
+        "sides": {side: _side(run, nodes, name) for (side, run), name in zip(runs.items(), _names(static, dynamic), strict=True)},
         "phases": _phases(runs["dynamic"], nodes) if full else [],
         "verify": _verify(runs, nodes, continuation, roll_seed, ROLLS if full else 0),
     }
     return trace | {"id": hashlib.sha256(json.dumps(trace, sort_keys=True).encode()).hexdigest()[:16]}
 
 
-def _run(policy: Policy, landscape: Landscape, tier: int, budget: int) -> Run:
+def _names(static: Policy, dynamic: Policy) -> tuple[str, str]:
+    """What the two sides are called: their policies' titles, with the colour where both have the same."""
+    if static.title == dynamic.title:
+        return f"{static.title} (gray)", f"{dynamic.title} (blue)"
+    return static.title, dynamic.title
+
+
+def _run(policy: Policy, landscape: Landscape, tier: int, budget: int, curve_to: int) -> Run:
     draft, error = draft_up_to(policy, landscape, tier)
     notice = None if error is None else shortfall_sentence(policy, error, "{budget}")
     if policy.nested:
-        return Run(policy, {"all": draft}, notice)
+        return Run(policy, {"all": draft}, notice, budget_curve(policy, landscape, curve_to).tolist())
     sizes = range(draft.budget) if tier <= EVERY_BUDGET_UP_TO else {min(budget, draft.budget)} - {draft.budget}
-    return Run(policy, {str(size): policy(landscape, size) for size in sizes} | {str(draft.budget): draft}, notice)
+    drafts = {str(size): policy(landscape, size) for size in sizes} | {str(draft.budget): draft}
+    traced = [drafts.get(str(size)) for size in range(draft.budget + 1)]
+    return Run(policy, drafts, notice, [None if draft is None else draft.tree.expected_accepted for draft in traced])
 
 
 class _Nodes:
@@ -192,15 +210,17 @@ def visible(text: str) -> str:
     return "".join(marks.get(sign) or (sign if sign.isprintable() else f"\\x{ord(sign):02x}") for sign in text)
 
 
-def _side(run: Run, nodes: _Nodes) -> Table:
+def _side(run: Run, nodes: _Nodes, name: str) -> Table:
     return {
         "policy": run.policy.name,
-        "title": run.policy.title,
+        "name": name,
+        "fixed": run.policy.fixed,
         "nested": run.policy.nested,
         "available": run.largest.budget,
         "keeping": "Rerank" if run.policy.expands_first else "Keep",
         "notice": run.notice,
         "idle": _idle(run),
+        "curve": run.curve,
         "reveals": {size: _reveal(draft, nodes) for size, draft in run.drafts.items()},
     }
 
@@ -213,7 +233,10 @@ def _idle(run: Run) -> str:
 
 
 def _reveal(draft: Draft, nodes: _Nodes) -> Table:
-    """Row s of ``expected``, ``shown``, ``least`` and ``missed``: with s nodes kept; ``why[s]`` is the sentence of step s + 1."""
+    """Row s of ``expected``, ``shown``, ``least`` and ``missed``: with s nodes kept; ``why[s]`` is the sentence of step s + 1.
+
+    ``passes[b]``: draft passes at budget b, or one number where the policy chooses anew at each budget.
+    """
     expected = cumulative(draft).tolist()
     values = [draft.tree.values[draft.tree.index[path]] for path in draft.order]
     return {
@@ -223,6 +246,7 @@ def _reveal(draft: Draft, nodes: _Nodes) -> Table:
         "least": np.minimum.accumulate([1.0, *values]).tolist(),
         "why": [step_sentence(draft, step, nodes.label) for step in range(1, draft.budget + 1)],
         "missed": missed_sentences(draft, nodes.label),
+        "passes": draft.policy.passes_at(draft).tolist() if draft.policy.nested else [draft.passes],
     }
 
 

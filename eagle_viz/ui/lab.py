@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from ..core.population import Population, affordable_seeds
-from ..core.readout import comparison_remarks, misspent, per_depth, sweep_probability
+from ..core.readout import comparison_remarks
 from ..stage import stage, stage_state, was_heard
 from ..stage.trace import tier_of
 from ..view import figures
@@ -87,8 +87,9 @@ def stage_panel() -> None:
         static, dynamic = world.sides(settings)
         token = None if dragging else parts.token()
         bare = dragging or (token is not None and settings.mode == "nodes" and not (held and held.candidates))
-        tier = tier_of(settings.budget if bare else world.most_budget(settings))
-        drawn = world.trace(world.World.of(settings), static, dynamic, tier, settings.budget, full=not bare)
+        most = world.most_budget(settings)
+        tier = tier_of(settings.budget if bare else most)
+        drawn = world.trace(world.World.of(settings), static, dynamic, tier, settings.budget, most, full=not bare)
         stage(
             drawn,
             budget=settings.budget,
@@ -98,6 +99,7 @@ def stage_panel() -> None:
             max_budget=controls.largest_budget(settings),
             follow=session.follow(),
             acknowledge=token,
+            charts=not settings.hides("charts"),
             on_change=remember,
             on_drawn=parts.follow,
             key="stage",
@@ -127,8 +129,7 @@ def _all_charts(settings: Settings) -> None:
     if parts.failed():
         return
     with chrome.in_one_sentence():
-        _readouts(settings)
-        _charts(settings)
+        _remarks(settings)
     if settings.view == "lab" and settings.source == "synthetic":
         with chrome.in_one_sentence():
             _population(settings)
@@ -150,94 +151,18 @@ def remember() -> None:
     parts.make_up(parts.STAGE)
 
 
-def _readouts(settings: Settings) -> None:
-    """The second row of numbers: wasted nodes, whole branches, depth and draft passes."""
-    key = world.World.of(settings)
-    static, dynamic = (world.draft(key, side, settings.budget) for side in world.sides(settings))
-    wasted = len(misspent(static, dynamic))
-    rows = [
-        (
-            f"Wasted nodes of {static.policy.title}",
-            f"{wasted}",
-            f"<i>of {static.budget}</i>",
-            f"each is less likely than every node of {dynamic.policy.title}",
-            "misspent",
-        ),
-        _pair(
-            "Chance that a whole branch is accepted",
-            sweep_probability(static.tree),
-            sweep_probability(dynamic.tree),
-            "not what we maximise",
-            "branch",
-        ),
-        _pair("Deepest guess", static.tree.depth, dynamic.tree.depth, "levels below the root", "deepest"),
-        _pair("Draft passes", static.passes, dynamic.passes, "each costs time before the verify pass", "draft"),
-    ]
-    cells = "".join(_cell(*row) for row in rows)
-    chrome.remarks(comparison_remarks(static, dynamic), "remarks")
-    st.html(f'<div class="readouts">{cells}</div>')
-
-
-def _pair(title: str, static: float, dynamic: float, remark: str, name: str) -> tuple[str, str, str, str, str]:
-    number = (lambda value: f"{value:.2f}") if isinstance(static, float) else str
-    return (
-        title,
-        f'<b class="static">{number(static)}</b>',
-        f'<b class="dynamic">{number(dynamic)}</b>',
-        remark,
-        name,
-    )
-
-
-def _cell(title: str, first: str, second: str, remark: str, name: str) -> str:
-    numbers = f"<p>{first} <span>{second}</span></p>"
-    return f'<div data-testid="readout-{name}"><strong>{title}</strong>{numbers}<small>{remark}</small></div>'
-
-
-def _charts(settings: Settings) -> None:
+def _remarks(settings: Settings) -> None:
+    """What must be said of the trees on the stage and of the curves below it."""
     key, sides = world.World.of(settings), world.sides(settings)
-    names = (sides[0].title, sides[1].title)
-    left, right = st.columns([1.9, 1], gap="small")
-    with left, st.container(key="card-curve", border=True):
-        chrome.card_title("Expected accepted against budget", "tokens per pass, bonus not counted; click to set the budget")
-        most = world.most_budget(settings)
-        curves = [world.curve(key, side, most) for side in sides]
-        chart = f"curve-{settings.budget}"
-        st.plotly_chart(
-            figures.budget_curve(*curves, settings.budget, names, most),
-            theme=None,
-            config=CHART,
-            key=chart,
-            on_select=lambda: take_budget(chart),
-            selection_mode="points",
-            alt="Expected accepted tokens of both trees against the budget",
-        )
-        chrome.remarks(drawn_to(key, sides, most))
-    with right, st.container(key="card-depth", border=True):
-        chrome.card_title("By depth", "where the tokens come from")
-        trees = [world.draft(key, side, settings.budget).tree for side in sides]
-        st.plotly_chart(
-            figures.by_depth(*map(per_depth, trees), names),
-            theme=None,
-            config=CHART,
-            key="depth",
-            alt="Expected accepted tokens of both trees by level",
-        )
+    of_trees = comparison_remarks(*(world.draft(key, side, settings.budget) for side in sides))
+    of_curves = drawn_to(key, sides, world.most_budget(settings))
+    chrome.remarks(dict.fromkeys([*of_trees, *of_curves]), "remarks")
 
 
 def drawn_to(key: world.World, sides: tuple[world.PolicyKey, ...], budget: int) -> list[str]:
     """What must be said of trees up to this budget (see ``Policy.remark``)."""
     drafts = [world.draft(key, side, budget) for side in sides]
     return [remark for draft in drafts if (remark := draft.policy.remark(draft))]
-
-
-def take_budget(chart: str) -> None:
-    """A click on the curve moves the budget (callback)."""
-    points = st.session_state[chart].selection.points
-    if points:
-        budget = PROPERTIES["budget"].clamp(points[0]["x"])
-        session.restart(session.current().but(budget=budget, step=ALL_STEPS))
-        parts.refresh()
 
 
 def split_of_gain(here: Population, top_k: int, max_depth: int) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import streamlit as st
 
 from ..core.landscape import Landscape, RankLandscape, SyntheticLandscape
 from ..core.policies import POLICIES, Draft, FixedOrder, Policy, read_choices
 from ..core.population import Population, affordable_seeds, population
-from ..core.readout import budget_curve, draft_up_to
+from ..core.readout import draft_up_to
 from ..core.uploaded import Uploaded
 from ..imports import EndingLandscape
 from ..stage.trace import build_trace, tier_of
@@ -175,19 +174,13 @@ def draft(world: World, key: PolicyKey, budget: int) -> Draft:
     return draft_up_to(key.policy(), landscape(world), budget)[0]
 
 
-@st.cache_resource(max_entries=256, show_spinner=False)
-def curve(world: World, key: PolicyKey, most: int) -> np.ndarray:
-    """Expected accepted at budgets 0 .. ``most`` (or as far as the policy scores)."""
-    return budget_curve(key.policy(), landscape(world), most)
-
-
 @st.cache_resource(max_entries=64, show_spinner=False)
-def trace(world: World, static: PolicyKey, dynamic: PolicyKey, tier: int, budget: int, full: bool = True) -> dict:
-    """What the stage draws. ``budget`` only matters to policies that choose anew at each budget.
+def trace(world: World, static: PolicyKey, dynamic: PolicyKey, tier: int, budget: int, most: int, full: bool = True) -> dict:
+    """What the stage draws, with curves up to budget ``most``. ``budget`` only matters to policies that choose anew at each budget.
 
     ``full``: with candidates, phases and rolls; without them it is small enough to follow a slider that is held.
     """
-    extra: dict[str, object] = {"full": full}
+    extra: dict[str, object] = {"full": full, "curve_to": most}
     if world.source == "recording":
         rec = read_recording(world.recording)
         extra |= {"root_text": rec.root_text(world.position), "continuation": rec.cycles[world.position].continuation}

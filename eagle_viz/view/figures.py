@@ -23,60 +23,10 @@ FONT = '"Source Sans", "Source Sans 3", sans-serif'
 TICKS = [0, 16, 32, 64, 96, 128, 192, 256, 384, 512]
 
 
-def budget_curve(static: np.ndarray, dynamic: np.ndarray, budget: int, names: tuple[str, str], most: int = 128) -> go.Figure:
-    """Expected accepted tokens against the budget, a line a tree, entry i at budget i; the current budget is marked.
-
-    A column without ink stands over each budget, so that a click anywhere picks it (its x is the budget).
-    """
-    top = max(float(static[-1]), float(dynamic[-1]), 1.0) * 1.12
-    figure = go.Figure()
-    _columns(figure, [[values[min(b, len(values) - 1)] for values in (static, dynamic)] for b in range(1, most + 1)], top, names)
-    for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
-        _line(figure, values, colour, name, hoverinfo="skip")
-        at = min(budget, len(values) - 1)
-        figure.add_scatter(
-            x=[at], y=[values[at]], mode="markers", marker={"color": colour, "size": 10}, showlegend=False, hoverinfo="skip"
-        )
-    figure.add_vline(x=budget, line={"color": INK, "width": 1, "dash": "dot"})
-    figure.update_layout(hovermode="closest", clickmode="event+select", dragmode=False)
-    ticks = sorted({tick for tick in TICKS if tick <= most and abs(tick - budget) > most / 24} | {budget})
-    figure.update_xaxes(range=[0, most], tickvals=ticks)
-    figure.update_yaxes(range=[0, top])
-    return calm(figure)
-
-
 def _line(figure: go.Figure, values: np.ndarray, colour: str, name: str, **hover: str) -> None:
     """The line of one tree, entry i at budget i."""
     line = {"color": colour, "width": 2.5}
     figure.add_scatter(x=np.arange(len(values)), y=values, mode="lines", name=name, line=line, **hover)
-
-
-def _columns(figure: go.Figure, rows: list[list[float]], top: float, names: tuple[str, str]) -> None:
-    """Bars without ink from budget 1 on: they alone answer to the pointer, so that a click picks a budget and not a line."""
-    figure.add_bar(
-        x=list(range(1, len(rows) + 1)),
-        y=[top] * len(rows),
-        width=1,
-        name="budget",
-        customdata=rows,
-        hovertemplate=f"budget %{{x}}<br>{names[1]} %{{customdata[1]:.2f}}<br>{names[0]} %{{customdata[0]:.2f}}<extra></extra>",
-        marker_color="rgba(0,0,0,0)",
-        showlegend=False,
-        selected={"marker": {"opacity": 0}},
-        unselected={"marker": {"opacity": 0}},
-    )
-
-
-def by_depth(static: np.ndarray, dynamic: np.ndarray, names: tuple[str, str]) -> go.Figure:
-    """Expected accepted tokens of each level, 1 first: what depth pays for."""
-    figure = go.Figure()
-    for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
-        figure.add_bar(
-            x=np.arange(1, len(values) + 1), y=values, name=name, marker_color=colour, hovertemplate="level %{x}: %{y:.2f}"
-        )
-    figure.update_layout(barmode="group", bargap=0.3, bargroupgap=0.08)
-    figure.update_xaxes(dtick=1 if max(len(static), len(dynamic)) <= 12 else 2)
-    return calm(figure)
 
 
 def gain_against_sharpness(rows: Sequence[Population], current: Population) -> go.Figure:

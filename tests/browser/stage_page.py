@@ -45,7 +45,7 @@ def lab():
     )
     now = stage(
         trace, budget=session.budget, step=session.step, mode=session.mode, live_sharpness=live,
-        max_budget=MOST, on_change=remember, key="stage",
+        max_budget=MOST, charts="charts" not in query, on_change=remember, key="stage",
     )  # fmt: skip
     st.text(f"python sees budget {now.budget} step {now.step} mode {now.mode} serial {now.serial}")
     st.text_input("a field")

@@ -197,13 +197,9 @@ def test_the_last_of_two_quick_clicks_holds(lab):
 
 def test_a_click_on_the_curve_moves_the_budget(lab):
     page = lab()
-    chart = page.locator(".st-key-card-curve .nsewdrag").first
-    chart.wait_for()
+    chart = page.get_by_test_id("stage-curve")
     box = chart.bounding_box()
-    place = {"x": box["width"] * 63.5 / 128, "y": box["height"] / 2}
-    chart.hover(position=place)
-    page.wait_for_timeout(300)
-    chart.click(position=place)
+    chart.click(position={"x": box["width"] * 63.5 / 128, "y": box["height"] / 2})
     page.wait_for_function("location.search.includes('budget=')")
     budget = int(dict(parse_qsl(urlsplit(page.url).query))["budget"])
     assert 62 <= budget <= 66
@@ -219,7 +215,7 @@ def test_the_budget_let_go_in_the_stage_moves_the_charts(lab):
     slider.press("ArrowRight")
     page.wait_for_function("location.search.includes('budget=26')")
     pair = compare(SyntheticLandscape(61), 26, "eagle1", EAGLE2)
-    page.wait_for_function("document.querySelector('[data-testid=readout-misspent]').textContent.includes('of 26')")
+    settled(page, "readout-misspent", "of 26")
     assert number(page, "readout-misspent") == len(misspent(pair.static, pair.dynamic))
 
 
@@ -325,14 +321,14 @@ def test_charts_that_were_stopped_half_drawn_come_all_the_same(lab, touched):
         settled(page, "stage-dynamic-expected", f"{pair.dynamic.tree.expected_accepted:.2f}")
         page.wait_for_timeout(150)
         (page.get_by_test_id("stage-back") if touched == "step" else page.get_by_text(touched)).click()
-        settled(page, "readout-misspent", f"{len(misspent(pair.static, pair.dynamic))} of 25")
         page.get_by_test_id("stage-last").click()
+        settled(page, "readout-misspent", f"{len(misspent(pair.static, pair.dynamic))} of 25")
 
 
 @pytest.mark.parametrize("options", ["hide=header,settings,intro,charts", "hide=charts"])
 def test_parts_can_be_hidden_for_embedding(lab, options):
     page = lab(f"embed=true&{options}&seed=4")
-    assert page.locator(".st-key-card-curve").count() == 0
+    assert not page.get_by_test_id("stage-curve").is_visible()
     assert (page.locator(".st-key-settings").count() == 0) == ("settings" in options)
     assert (page.locator(".st-key-header").count() == 0) == ("header" in options)
     assert readouts(page) == shown(compare(SyntheticLandscape(4), 25, "eagle1", EAGLE2))

@@ -208,7 +208,7 @@ def test_a_node_that_the_other_tree_lacks_is_absent_there_for_hover_and_tap(draw
     page.touchscreen.tap(*seen["static"][lone][:2])
     static, dynamic = tips(page)
     assert lone in static and dynamic == "not in this tree"
-    assert "only in the static tree" in glided_live(page)
+    assert "only in the tree of EAGLE-1 shape" in glided_live(page)
 
 
 def glided_live(page):
@@ -286,9 +286,9 @@ def test_a_recorded_verdict_is_walked_and_says_why_it_stops(drawn):
     part(page, "stage-mode-verify").click()
     part(page, "stage-last").click()
     seen = read(page)
-    assert "Blue: 2 accepted; the target then says “⏎”, " in seen["sentence"]
+    assert "Best-first (exact): 2 accepted; the target then says “⏎”, " in seen["sentence"]
     beside = page.locator(".panel.static .caption").inner_text()
-    assert "Gray: 1 accepted; the target then says “<b>bold</b>”, guess number 2 with confidence" in beside
+    assert "Chain: 1 accepted; the target then says “<b>bold</b>”, guess number 2 with confidence" in beside
     accepted = inside(page, "return [...root.querySelectorAll('[data-tree=dynamic].accepted')].map((e) => e.dataset.path)")
     rejected = inside(page, "return [...root.querySelectorAll('[data-tree=dynamic].rejected')].map((e) => e.dataset.path)")
     assert accepted == ["0", "0.1"] and set(rejected) == {"1", "0.0"}
@@ -386,7 +386,7 @@ def test_the_misspent_static_nodes_are_counted_and_can_be_shown(drawn):
     page = drawn()
     pair = compare(SyntheticLandscape(seed=11), 25, "eagle1", POLICIES["eagle2"](max_depth=12))
     wasted = {path_name(path) for path in misspent(pair.static, pair.dynamic)}
-    assert part(page, "stage-misspent").inner_text().startswith(f"{len(wasted)} gray nodes wasted")
+    assert part(page, "stage-misspent").inner_text().startswith(f"{len(wasted)} nodes of EAGLE-1 shape wasted")
     assert set(inside(page, "return [...root.querySelectorAll('.misspent')].map((e) => e.dataset.path)")) == wasted
     part(page, "stage-misspent").click()
     page.wait_for_timeout(200)

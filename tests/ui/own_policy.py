@@ -67,9 +67,9 @@ def main(app_file):
     app = page(app_file, source="levels", levels="0.6 0.3", dynamic="worth_more", floor="0.2", budget="9")
     settings = app.session_state["settings"]
     key, here = world.sides(settings)[1], world.World.of(settings)
-    side = world.trace(here, *world.sides(settings), 32, 9)["sides"]["dynamic"]
+    side = world.trace(here, *world.sides(settings), 32, 9, 32)["sides"]["dynamic"]
     said = {"exceptions": len(app.exception), "drafters": [box.options for box in app.selectbox], "notice": side["notice"]}
-    said |= {"sliders": [slider.label for slider in app.slider], "title": side["title"], "keeping": side["keeping"]}
+    said |= {"sliders": [slider.label for slider in app.slider], "title": side["name"], "keeping": side["keeping"]}
     print(json.dumps(said | {"expected": world.draft(here, key, 9).tree.expected_accepted} | recorded(key)))
 
 

@@ -27,7 +27,7 @@ def said(app):
     return "".join(html.proto.body for html in app.get("html"))
 
 
-@pytest.mark.parametrize(("at_once", "charts"), [(False, 0), (True, 3)])
+@pytest.mark.parametrize(("at_once", "charts"), [(False, 0), (True, 1)])
 def test_the_charts_wait_until_the_browser_has_drawn_the_trees(at_once, charts):
     assert len(opened(at_once).get("plotly_chart")) == charts
 
@@ -73,15 +73,18 @@ def trees(confidence):
     return ("trees.json", json.dumps({"version": 1, "static": side, "dynamic": side}).encode(), "application/json")
 
 
-def test_a_second_file_of_the_same_size_reaches_the_charts_too():
+def test_a_second_file_of_the_same_size_reaches_the_stage_too(monkeypatch):
+    """What is drawn is the file that was loaded last, though nothing in the settings tells the two apart."""
+    curves, stage = [], lab.stage
+    monkeypatch.setattr(
+        lab, "stage", lambda trace, **options: curves.append(trace["sides"]["dynamic"]["curve"]) or stage(trace, **options)
+    )
     app = opened(source="file")
     for confidence in (0.5, 0.25):
         app.file_uploader(key="upload").set_value(trees(confidence)).run()
-        assert not app.exception
+        assert not app.exception and curves[-1][-1] == confidence
         app.session_state["charted"] = app.session_state["settings"]  # as if the browser had drawn the trees
-        if confidence == 0.5:
-            app.run()
-        assert f'<b class="dynamic">{confidence:.2f}</b>' in said(app)
+        app.run()
 
 
 @pytest.fixture

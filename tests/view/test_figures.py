@@ -24,28 +24,6 @@ def lines(figure):
     return {trace.name: np.asarray(trace.y) for trace in figure.data if trace.type == "scatter" and "lines" in trace.mode}
 
 
-def test_the_curve_is_the_two_arrays_with_the_budget_marked_on_both():
-    figure = figures.budget_curve(STATIC, DYNAMIC, 2, ("A", "B"), most=3)
-    np.testing.assert_array_equal(lines(figure)["A"], STATIC)
-    np.testing.assert_array_equal(lines(figure)["B"], DYNAMIC)
-    assert marks(figure) == [(2, 0.8), (2, 1.1)] and figure.layout.shapes[0].x0 == 2
-
-
-def test_every_budget_can_be_clicked():
-    columns = figures.budget_curve(STATIC, DYNAMIC, 2, ("A", "B"), most=128).data[0]
-    assert columns.type == "bar" and list(columns.x) == list(range(1, 129))
-
-
-def test_a_budget_beyond_a_small_pool_marks_its_end():
-    figure = figures.budget_curve(STATIC, DYNAMIC, 9, ("A", "B"), most=12)
-    assert marks(figure) == [(3, 1.0), (3, 1.5)]
-
-
-def test_bars_stand_at_levels_from_one():
-    figure = figures.by_depth(STATIC, DYNAMIC, ("A", "B"))
-    assert list(figure.data[0].x) == [1, 2, 3, 4] and list(figure.data[1].y) == list(DYNAMIC)
-
-
 def test_gains_are_in_percent_and_the_current_sharpness_is_labelled():
     rows = [population(sharpness, seeds=range(20)) for sharpness in (1.0, 2.0)]
     figure = figures.gain_against_sharpness(rows, rows[1])
@@ -55,10 +33,8 @@ def test_gains_are_in_percent_and_the_current_sharpness_is_labelled():
     assert labels == [f"{100 * rows[1].gain_over_eagle1:+.0f} %", f"{100 * rows[1].gain_over_static:+.0f} %"]
 
 
-@pytest.mark.parametrize(
-    "figure", [figures.budget_curve(STATIC, DYNAMIC, 2, ("A", "B"), 3), figures.by_depth(STATIC, DYNAMIC, ("A", "B"))]
-)
-def test_one_look(figure):
+def test_one_look():
+    figure = figures.speed_curve(STATIC, DYNAMIC, 2, ("A", "B"))
     assert figure.layout.paper_bgcolor == figure.layout.plot_bgcolor == "rgba(0,0,0,0)"
     assert set().union(*map(inks, figure.data)) <= {figures.GRAY, figures.BLUE, figures.INK}
 

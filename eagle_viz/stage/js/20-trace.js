@@ -63,6 +63,32 @@ export function spelled(trace, node) {
   return odds.length > 1 ? `${odds.join(" × ")} = ${value}` : value;
 }
 
+// The two policies as the sentences call them, the static side first.
+export function sideNames(trace) {
+  return SIDES.map((side) => trace.sides[side].name);
+}
+
+// What a tree with `count` nodes promises: expected tokens by level, the chance that a whole branch is accepted, the depth reached.
+export function factsOf(trace, reveal, count) {
+  const kept = reveal.order.slice(0, count).map((node) => ({ node, ...trace.nodes[node] }));
+  const levels = [];
+  for (const { depth, value } of kept) levels[depth - 1] = (levels[depth - 1] ?? 0) + value;
+  const parents = new Set(kept.map(({ parent }) => parent));
+  const branch = kept.reduce((sum, { node, value }) => sum + (parents.has(node) ? 0 : value), 0);
+  return { levels, branch, depth: levels.length };
+}
+
+export function passesAt({ passes }, budget) {
+  return passes[Math.min(budget, passes.length - 1)];
+}
+
+// Two decimals, an exact tie to the even digit as Python writes it: 0.125 is 0.12.
+export function twoDecimals(value) {
+  const tie = Number.isInteger(value * 8) && !Number.isInteger(value * 4) && Math.abs(value) < 2 ** 40;
+  const even = 2 * Math.round((100 * value) / 2);
+  return tie && Math.abs(even - 100 * value) === 0.5 ? (even / 100).toFixed(2) : value.toFixed(2);
+}
+
 export function nameOf(trace, node) {
   const { path, text } = trace.nodes[node];
   return text === undefined ? path : `${text} (${path})`;

@@ -11,6 +11,7 @@ export const DEFAULTS = {
   sharpness_range: [0.1, 4],
   offline: false,
   acknowledge: null,
+  charts: true,
 };
 
 // budget, step, layer (negative in an expand layer), turn (of the verify phase), mode: where the stage stands. look: the node that is

@@ -2,6 +2,7 @@
 
 import { html, svg } from "./10-dom.js";
 import { SIDES } from "./20-trace.js";
+import { makeNumbers } from "./58-numbers.js";
 
 const SPEEDS = [
   ["0.5", "½×"],
@@ -45,20 +46,16 @@ export function button(name, testid, label, attributes = {}) {
   return html("button", { type: "button", "data-testid": testid, "aria-label": label, title: label, ...attributes }, [glyph(name)]);
 }
 
-function readout(side, title) {
+function readout(side) {
   return html("div", { class: `readout ${side}` }, [
-    html("dt", {}, [title]),
+    html("dt", {}),
     html("dd", { "data-testid": `stage-${side === "gain" ? "gain" : `${side}-expected`}` }),
   ]);
 }
 
 function makeHead() {
   return html("div", { class: "head" }, [
-    html("dl", { class: "readouts" }, [
-      readout("static", "Static: expected tokens accepted per pass"),
-      readout("dynamic", "Dynamic: expected tokens accepted per pass"),
-      readout("gain", "Gain"),
-    ]),
+    html("dl", { class: "readouts" }, [readout("static"), readout("dynamic"), readout("gain")]),
     html("div", { class: "say" }, [
       html("span", { class: "pill", "data-testid": "stage-phase" }),
       html("p", { class: "sentence", "data-testid": "stage-sentence" }, [
@@ -70,10 +67,10 @@ function makeHead() {
   ]);
 }
 
-function makePanel(scene, title) {
+function makePanel(scene) {
   const heading = html("h3", {}, [
-    html("span", { class: "side" }, [scene.side]),
-    html("span", { class: "title" }, [title]),
+    html("span", { class: "title" }),
+    html("span", { class: "kind" }),
     html("span", { class: "counts" }),
   ]);
   const tip = html("div", { class: "tip", hidden: true });
@@ -177,7 +174,7 @@ function makeLegend() {
   ]);
 }
 
-export function makeSkeleton(scenes, trace) {
+export function makeSkeleton(scenes) {
   const root = html(
     "div",
     { class: "stage", "data-testid": "stage", role: "group", "aria-label": "Two draft trees on one landscape" },
@@ -187,7 +184,7 @@ export function makeSkeleton(scenes, trace) {
         html(
           "div",
           { class: "panels" },
-          SIDES.map((side) => makePanel(scenes[side], trace.sides[side].title)),
+          SIDES.map((side) => makePanel(scenes[side])),
         ),
         makeLegend(),
         makeTransport(),
@@ -207,6 +204,7 @@ export function makeSkeleton(scenes, trace) {
           "data-testid": "stage-table",
         }),
       ]),
+      makeNumbers(),
       html("div", { class: "unseen", "aria-live": "polite", "data-testid": "stage-live" }),
     ],
   );

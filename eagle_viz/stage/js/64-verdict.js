@@ -1,7 +1,7 @@
 // The verify phase: seeded rolls made in Python, or the recorded verdict. A tree accepts the part of the path that it shows.
 
 import { clamp, setAttribute } from "./10-dom.js";
-import { acceptedBy, expectedAt, SIDES } from "./20-trace.js";
+import { acceptedBy, expectedAt, SIDES, sideNames } from "./20-trace.js";
 import { pathAt, verdictLength } from "./35-state.js";
 
 // Mean number of accepted nodes after each roll, for a side at the current budget.
@@ -31,10 +31,11 @@ function rollWords(stage, verify, [fixed, free]) {
       "At each node the target accepts at most one child, with that child's probability. Step or play the seeded rolls.",
     ];
   const [meanFixed, meanFree] = SIDES.map((side) => runningMeans(stage, side)[stage.turn - 1].toFixed(2));
+  const [nameFixed, nameFree] = sideNames(stage.trace);
   const [wantFixed, wantFree] = SIDES.map((side) => expectedAt(stage.reveals[side], stage.budget).text);
   return [
     phase,
-    `Same simulated continuation: gray keeps ${fixed} tokens, blue ${free}.`,
+    `Same simulated continuation: ${nameFixed} keeps ${fixed} tokens, ${nameFree} ${free}.`,
     `Measured mean so far ${meanFixed} against ${meanFree}; expected ${wantFixed} against ${wantFree}.`,
   ];
 }
@@ -45,9 +46,14 @@ function recordedWords(stage, verify, [fixed, free]) {
     return [phase, "One pass of the target checks the whole tree.", "Step through what the target really said next."];
   const [whole, other] = SIDES.map((side) => acceptedBy(stage.reveals[side], verify.path, stage.budget));
   const done = stage.turn > Math.max(whole, other);
+  const [nameFixed, nameFree] = sideNames(stage.trace);
   if (!done)
-    return [phase, `The target says ${verify.said[stage.turn - 1]}:`, `gray has kept ${fixed} tokens, blue ${free} so far.`];
-  return [phase, `Blue: ${verify.stops[other]}`, "", `Gray: ${verify.stops[whole]}`];
+    return [
+      phase,
+      `The target says ${verify.said[stage.turn - 1]}:`,
+      `${nameFixed} has kept ${fixed} tokens, ${nameFree} ${free} so far.`,
+    ];
+  return [phase, `${nameFree}: ${verify.stops[other]}`, "", `${nameFixed}: ${verify.stops[whole]}`];
 }
 
 export function paintVerdict(stage) {

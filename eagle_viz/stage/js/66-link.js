@@ -13,7 +13,12 @@ export function lookAt(stage, node, side, pinned) {
 
 function describe(stage, node) {
   const shown = SIDES.filter((side) => isShown(stage, side, node));
-  const where = shown.length === 2 ? "in both trees" : shown.length === 1 ? `only in the ${shown[0]} tree` : "kept by neither tree";
+  const where =
+    shown.length === 2
+      ? "in both trees"
+      : shown.length === 1
+        ? `only in the tree of ${stage.trace.sides[shown[0]].name}`
+        : "kept by neither tree";
   return `${nameOf(stage.trace, node)}: ${spelled(stage.trace, node)}, ${where}`;
 }
 
@@ -69,7 +74,7 @@ function tipLines(stage, side, node) {
   if (!isShown(stage, side, node)) return [html("b", { class: "absent" }, ["not in this tree"])];
   const name = text === undefined ? `path ${path}` : `${text}  ·  path ${path}`;
   const wasted = stage.scenes[side].codes.get(node)?.endsWith("misspent")
-    ? html("i", {}, ["wasted: less likely than every blue node"])
+    ? html("i", {}, [`wasted: less likely than every node of ${stage.trace.sides.dynamic.name}`])
     : null;
   return [html("b", {}, [name]), html("span", {}, [spelled(stage.trace, node)]), wasted].filter(Boolean);
 }

@@ -1,7 +1,7 @@
 // The same nodes as a table, and as files.
 
 import { html } from "./10-dom.js";
-import { SIDES } from "./20-trace.js";
+import { SIDES, sideNames } from "./20-trace.js";
 import { keptCount } from "./35-state.js";
 
 function tableRows(stage) {
@@ -21,7 +21,7 @@ function tableRows(stage) {
 
 export function paintTable(stage) {
   const named = stage.trace.real;
-  const head = ["Path", ...(named ? ["Token"] : []), "Depth", "Confidence", "Value", "Static", "Dynamic"];
+  const head = ["Path", ...(named ? ["Token"] : []), "Depth", "Confidence", "Value", ...sideNames(stage.trace)];
   const body = tableRows(stage).map(({ row, ...here }) => {
     const cells = [row.path, ...(named ? [row.text] : []), row.depth, row.confidence.toFixed(4), row.value.toFixed(4)];
     return html(

@@ -1,9 +1,10 @@
 // Paint: bring the picture in line with the state. Everything shown is looked up; nothing about a tree is worked out here.
 
 import { setAttribute, setText } from "./10-dom.js";
-import { expectedAt, gainText, leastOf, OTHER, revealAt, SIDES } from "./20-trace.js";
+import { expectedAt, gainText, leastOf, OTHER, revealAt, SIDES, sideNames } from "./20-trace.js";
 import { cursorName, cursorOf, cursorRange, inLayers, keptCount } from "./35-state.js";
 import { codeOf, moveRing, showGhost, showNode } from "./50-scene.js";
+import { paintNumbers } from "./58-numbers.js";
 import { paintVerdict, verdictWords } from "./64-verdict.js";
 import { paintLink } from "./66-link.js";
 import { paintTable } from "./68-table.js";
@@ -17,6 +18,7 @@ export function paint(stage) {
   paintReadouts(stage, reveals, count);
   paintWords(stage, reveals, count);
   paintCounts(stage, tallies);
+  paintNumbers(stage, count, tallies.static.misspent);
   paintNotice(stage);
   paintControls(stage);
   paintVerdict(stage);
@@ -77,9 +79,9 @@ function wordsFor(stage, reveals, count) {
   const phase = `${keeping} · step ${count} of ${stage.budget}`;
   if (count === 0)
     return [phase, "Nothing kept yet: only the root, the last committed token.", "Every step keeps one more node in both trees."];
-  const main = dynamic.why[count - 1] ?? "The dynamic tree has no candidate left.";
+  const main = dynamic.why[count - 1] ?? `${stage.trace.sides.dynamic.name} has no candidate left.`;
   const missed = count === stage.budget ? (dynamic.missed[count] ?? "") : "";
-  const beside = fixed.why[count - 1] ?? "This tree has no candidate left.";
+  const beside = fixed.why[count - 1] ?? `${stage.trace.sides.static.name} has no candidate left.`;
   return [phase, main, missed, beside];
 }
 
@@ -93,10 +95,9 @@ function paintCounts(stage, tallies) {
   for (const side of SIDES)
     setText(stage.parts.counts[side], `${tallies[side].shared} in both trees, ${tallies[side].only} only in this one`);
   const { misspent } = tallies.static;
-  setText(
-    stage.parts.wasted,
-    `${misspent} gray node${misspent === 1 ? "" : "s"} wasted: ${misspent === 1 ? "it" : "each"} is less likely than every blue node`,
-  );
+  const [fixed, free] = sideNames(stage.trace);
+  const nodes = misspent === 1 ? `1 node of ${fixed} wasted: it` : `${misspent} nodes of ${fixed} wasted: each`;
+  setText(stage.parts.wasted, `${nodes} is less likely than every node of ${free}`);
   stage.parts.wasted.hidden = misspent === 0;
 }
 

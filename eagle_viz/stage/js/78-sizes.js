@@ -6,6 +6,7 @@ import { placeAll } from "./30-geometry.js";
 import { hasPool, update } from "./35-state.js";
 import { placeLabels } from "./40-labels.js";
 import { arrange, arrangeGhosts, syncGhosts } from "./50-scene.js";
+import { measureCharts } from "./58-numbers.js";
 import { paint } from "./70-paint.js";
 
 export function moveView(stage, view) {
@@ -21,6 +22,8 @@ export function resize(stage) {
   stage.root.classList.toggle("stacked", stacked);
   const height = stacked ? Math.round(stage.options.height * 0.72) : stage.options.height;
   for (const side of SIDES) setAttribute(stage.scenes[side].canvas, "height", height);
+  stage.parts.numbers.section.hidden = !stage.options.charts;
+  measureCharts(stage.parts.numbers);
   const across = stage.scenes.static.canvas.parentElement.clientWidth;
   if (SIDES.every((side) => stage.scenes[side].size.width === across && stage.scenes[side].size.height === height)) return;
   for (const side of SIDES) stage.scenes[side].size = { width: across, height };

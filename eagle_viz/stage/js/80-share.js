@@ -56,7 +56,7 @@ function titleOf(stage, side, look) {
     svg("text", { x: 12, y, fill: ink, "font-family": look.fontFamily, "font-size": size, "font-weight": weight }, [words]);
   const gain = side === "dynamic" ? `  (${stage.parts.gain.textContent})` : "";
   return svg("g", {}, [
-    text(22, 13, 600, `${side} · ${stage.trace.sides[side].title} · ${keptCount(stage)} nodes`),
+    text(22, 13, 600, `${stage.trace.sides[side].name} · ${keptCount(stage)} nodes`),
     text(50, 24, 700, `${stage.parts[side].textContent} expected tokens accepted per pass${gain}`),
   ]);
 }

@@ -1,7 +1,7 @@
 // Moves: what a user can do. Each changes the state, paints within the same event, and reports to Python when the hand lets go.
 
 import { setText } from "./10-dom.js";
-import { tierOf } from "./20-trace.js";
+import { sideNames, tierOf } from "./20-trace.js";
 import { cursorOf, cursorRange, update } from "./35-state.js";
 import { announce } from "./66-link.js";
 import { paint, paintControls } from "./70-paint.js";
@@ -18,8 +18,9 @@ export function moveCursor(stage, cursor) {
 
 function speak(stage) {
   const { phase, who, main, static: fixed, dynamic, gain } = stage.parts;
+  const names = sideNames(stage.trace);
   const [sentence, numbers] = [`${who.textContent}${main.textContent}`, [fixed, dynamic, gain].map((part) => part.textContent)];
-  announce(stage, `${phase.textContent}. ${sentence} Static ${numbers[0]}, dynamic ${numbers[1]}, gain ${numbers[2]}.`);
+  announce(stage, `${phase.textContent}. ${sentence} ${names[0]} ${numbers[0]}, ${names[1]} ${numbers[1]}, gain ${numbers[2]}.`);
 }
 
 export function moveBudget(stage, budget) {

@@ -5,6 +5,7 @@ import { SIDES } from "./20-trace.js";
 import { HOME, panned, zoomed } from "./30-geometry.js";
 import { isShown, update } from "./35-state.js";
 import { moveRing } from "./50-scene.js";
+import { curveUnder, pointAtCurve, pointAtDepth } from "./58-numbers.js";
 import { lookAt, nearest, neighbour } from "./66-link.js";
 import { paintTable } from "./68-table.js";
 import { paint } from "./70-paint.js";
@@ -30,7 +31,24 @@ export function wire(stage) {
   for (const key of stage.parts.modes) key.addEventListener("click", () => moveMode(stage, key.dataset.mode));
   wireZoom(stage, on);
   wireDrawers(stage, on);
+  wireCharts(stage);
   for (const side of SIDES) wireTree(stage, side);
+}
+
+// A click or a drag on the curve sets the budget; the pointer over a chart reads it off.
+function wireCharts(stage) {
+  const { curve, depth } = stage.parts.numbers;
+  const take = (event) => dragBudget(stage, curveUnder(stage, event));
+  curve.plot.addEventListener("pointerdown", (event) => {
+    curve.plot.setPointerCapture(event.pointerId);
+    take(event);
+  });
+  curve.plot.addEventListener("pointermove", (event) =>
+    event.buttons ? take(event) : pointAtCurve(stage, curveUnder(stage, event)),
+  );
+  curve.plot.addEventListener("pointerup", () => report(stage, 0));
+  depth.plot.addEventListener("pointermove", (event) => pointAtDepth(stage, event));
+  for (const { plot } of [curve, depth]) plot.addEventListener("pointerleave", () => paint(stage));
 }
 
 function wireZoom(stage, on) {

@@ -1,7 +1,7 @@
 // What comes from Python: a trace, a command when it wants something, options. An echo changes nothing.
 
 import { reducedMotion, setAttribute, setText } from "./10-dom.js";
-import { keptBy, SIDES, tierOf } from "./20-trace.js";
+import { keptBy, SIDES, sideNames, tierOf } from "./20-trace.js";
 import { update } from "./35-state.js";
 import { ruler } from "./40-labels.js";
 import { GLIDE, syncElements } from "./50-scene.js";
@@ -44,10 +44,15 @@ function applyCommand(stage, command) {
 }
 
 function applyTrace(stage) {
+  const [fixed, free] = sideNames(stage.trace);
+  const texts = [fixed, free].map((name) => `${name}: expected tokens accepted per pass`);
+  for (const [i, text] of [...texts, `Gain of ${free}`].entries()) setText(stage.parts.labels[i], text);
   const { parts, options, trace } = stage;
   for (const side of SIDES) {
-    setText(parts.titles[side], trace.sides[side].title);
-    setAttribute(stage.scenes[side].canvas, "aria-label", `${side} draft tree, ${trace.sides[side].title}. Arrow keys walk it.`);
+    const { name, fixed } = trace.sides[side];
+    setText(parts.titles[side], name);
+    setText(parts.kinds[side], fixed ? "always the same tree" : "fits its tree to the context");
+    setAttribute(stage.scenes[side].canvas, "aria-label", `Draft tree of ${name}. Arrow keys walk it.`);
   }
   parts.modes.find((key) => key.dataset.mode === "phases").disabled = trace.phases.length === 0;
   applySharpness(stage, options);

@@ -4,6 +4,7 @@ import { SIDES } from "./20-trace.js";
 import { START } from "./35-state.js";
 import { ruler } from "./40-labels.js";
 import { makeScene } from "./50-scene.js";
+import { numberParts } from "./58-numbers.js";
 import { makeSkeleton } from "./60-skeleton.js";
 import { paint } from "./70-paint.js";
 import { arrangeStage, resize } from "./78-sizes.js";
@@ -41,12 +42,15 @@ function partsOf(root) {
     modes: [...root.querySelectorAll("[data-mode]")],
     tips: perSide(".tip"),
     titles: perSide(".title"),
+    kinds: perSide(".kind"),
+    labels: ["static", "dynamic", "gain"].map((name) => root.querySelector(`.readout.${name} dt`)),
     counts: perSide(".counts"),
     running: perSide(".running"),
     notice: root.querySelector(".notice"),
     kept: root.querySelector(".legend .kept"),
     expanding: root.querySelector(".legend .expanding"),
     wasted: root.querySelector(".wasted"),
+    numbers: numberParts(root),
     live: find("stage-live"),
     table: find("stage-table"),
     keys: find("stage-keys"),
@@ -54,9 +58,9 @@ function partsOf(root) {
   };
 }
 
-function makeStage(host, trace, state) {
+function makeStage(host, state) {
   const scenes = Object.fromEntries(SIDES.map((side) => [side, makeScene(side)]));
-  const root = makeSkeleton(scenes, trace);
+  const root = makeSkeleton(scenes);
   host.replaceChildren(root);
   const stage = {
     root,
@@ -109,7 +113,7 @@ function carriedOver(command) {
 function mount({ data, parentElement, setStateValue, setTriggerValue }) {
   const host = parentElement.querySelector(".eagle-viz-stage");
   const told = data instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(data)) : data;
-  if (!stages.has(parentElement)) stages.set(parentElement, makeStage(host, told.trace, carriedOver(told.command.serial)));
+  if (!stages.has(parentElement)) stages.set(parentElement, makeStage(host, carriedOver(told.command.serial)));
   const stage = (latest = stages.get(parentElement));
   stage.send = (state) => setStateValue("report", state);
   stage.tell = (token) => setTriggerValue("drawn", token);

@@ -3,15 +3,18 @@ import { test } from "node:test";
 import {
   acceptedBy,
   expectedAt,
+  factsOf,
   gainText,
   keptBy,
   layoutOf,
   leastOf,
   nameOf,
+  passesAt,
   revealAt,
   serves,
   spelled,
   tierOf,
+  twoDecimals,
   wayTo,
 } from "../../../eagle_viz/stage/js/20-trace.js";
 import { side, small, table } from "./traces.mjs";
@@ -82,5 +85,26 @@ test("a budget belongs to the smallest tier that holds it", () => {
   assert.deepEqual(
     [layoutOf(trace, 9, false).name, layoutOf(trace, 9, true).name, layoutOf(trace, 40, true).name],
     ["small", "pool", "large"],
+  );
+});
+
+test("a tree's numbers: expected tokens by level, the chance that a whole branch is accepted, the deepest level", () => {
+  const trace = small();
+  const reveal = revealAt(trace, "static", 3);
+  const rounded = ({ levels, branch, depth }) => [levels.map(twoDecimals), twoDecimals(branch), depth];
+  assert.deepEqual(rounded(factsOf(trace, reveal, 0)), [[], "0.00", 0]);
+  assert.deepEqual(rounded(factsOf(trace, reveal, 2)), [["0.90"], "0.90", 1]);
+  assert.deepEqual(rounded(factsOf(trace, reveal, 3)), [["0.90", "0.30"], "0.60", 2]);
+});
+
+test("two decimals are those of Python, exact ties to the even digit", () => {
+  const texts = [0.125, 0.375, 0.625, 0.875, 1.125, 0.005, 0.015, 2.675, 0.1 + 0.2].map(twoDecimals);
+  assert.deepEqual(texts, ["0.12", "0.38", "0.62", "0.88", "1.12", "0.01", "0.01", "2.67", "0.30"]);
+});
+
+test("draft passes are those of the budget, the last where there are no more", () => {
+  assert.deepEqual(
+    [passesAt({ passes: [0, 1, 2] }, 1), passesAt({ passes: [0, 1, 2] }, 9), passesAt({ passes: [6] }, 4)],
+    [1, 2, 6],
   );
 });
