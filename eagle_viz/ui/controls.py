@@ -12,7 +12,7 @@ from ..core.policies import POLICIES
 from ..core.policies.fixed_order import EXAMPLE
 from ..core.readout import coverage_sentence
 from . import chrome, library, parts, session
-from .presets import PRESETS, changes_by_name, shown
+from .presets import PRESETS, changes_by_name, note, shown
 from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, offered_parameters, quote, scene
 
 _LARGE, _LARGE_TOGGLE = "large_budgets", "large_budgets_toggle"
@@ -199,7 +199,7 @@ def try_this(settings: Settings) -> None:
         _buttons(settings, first=True)
         parts.drawer("More to try", "more_to_try", lambda: _buttons(settings, first=False), part=parts.SETTINGS)
         if shown(settings):  # below the buttons, so that none moves under the pointer
-            st.html(f'<p class="sentence" data-testid="preset-sentence">{PRESETS[shown(settings)].sentence}</p>')
+            st.html(f'<p class="sentence" data-testid="preset-sentence">{note(settings)}</p>')
 
 
 def _buttons(settings: Settings, first: bool) -> None:

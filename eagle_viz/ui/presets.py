@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from ..core.policies import POLICIES
 from .settings import MISCONCEPTION, Settings, base_of
 
 
@@ -104,19 +105,45 @@ PRESETS: dict[str, Preset] = {
 }
 
 
+SHOWN_BY_DEFAULT = "sharp"
+"""The preset whose landscape the lab opens on."""
 LANDSCAPE = ("source", "seed", "sharpness", "branching", "coverage", "levels", "recording")
 
 
 def shown(settings: Settings) -> str:
     """The preset whose landscape is on the page, or an empty text once it was changed for another."""
-    if settings.preset not in PRESETS:
+    preset = settings.preset or (SHOWN_BY_DEFAULT if settings.view == "lab" else "")
+    if preset not in PRESETS:
         return ""
-    start = base_of(settings.preset, changes_by_name())
+    start = base_of(preset, changes_by_name())
     for name in LANDSCAPE:
         now, then = getattr(settings, name), getattr(start, name)
         if now != then and not (name == "recording" and str(now).endswith(f"-{then}")):
             return ""
-    return settings.preset
+    return preset
+
+
+def note(settings: Settings) -> str:
+    """The sentence of the preset that is on the page; where the trees were changed since, what it was loaded with stands before it.
+
+    Empty where no preset is on.
+
+    >>> note(Settings(budget=40, max_depth=9))[:36]
+    'Loaded with 25 nodes and 6 levels: A'
+    """
+    name = shown(settings)
+    if not name:
+        return ""
+    start, sentence = base_of(name, changes_by_name()), PRESETS[name].sentence
+    words = {
+        "budget": f"{start.budget} nodes",
+        "static": f"{POLICIES[start.static].title} (gray)",
+        "dynamic": f"{POLICIES[start.dynamic].title} (blue)",
+        "top_k": f"top_k {start.top_k}",
+        "max_depth": f"{start.max_depth} levels",
+    }
+    changed = [said for part, said in words.items() if getattr(settings, part) != getattr(start, part)]
+    return f"Loaded with {' and '.join(changed)}: {sentence}" if changed else sentence
 
 
 def changes_by_name() -> dict[str, Mapping[str, object]]:

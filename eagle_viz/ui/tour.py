@@ -44,7 +44,7 @@ def panel(settings: Settings) -> None:
     with st.container(key="tour", horizontal=True, vertical_alignment="center"):
         here = STOPS[stop - 1]
         st.html(
-            f'<div data-testid="tour-stop"><h2>{here.title} <small>Stop {stop} of {len(STOPS)}</small></h2><p>{here.text}</p></div>'
+            f'<div data-testid="tour-stop"><h2>{here.title} <small>Stop {stop} of {len(STOPS)}</small></h2><p>{here.text} {here.told()}</p></div>'
         )
         with st.container(key="tour-buttons", horizontal=True, vertical_alignment="center", width="content"):
             _buttons(stop)
