@@ -43,9 +43,8 @@ def panel(settings: Settings) -> None:
         return
     with st.container(key="tour", horizontal=True, vertical_alignment="center"):
         here = STOPS[stop - 1]
-        st.html(
-            f'<div data-testid="tour-stop"><h2>{here.title} <small>Stop {stop} of {len(STOPS)}</small></h2><p>{here.text} {here.told()}</p></div>'
-        )
+        title = f"<h2>{here.title} <small>Stop {stop} of {len(STOPS)}</small></h2>"
+        st.html(f'<div data-testid="tour-stop">{title}<p>{here.text} {here.told()}</p></div>')
         with st.container(key="tour-buttons", horizontal=True, vertical_alignment="center", width="content"):
             _buttons(stop)
         _into_sight()(data={"stop": stop}, key="tour-sight")
