@@ -12,7 +12,7 @@ from .ladder import Rung, ablation_policies, ladder_policies, score_policies
 from .landscape import Landscape
 from .policies import Eagle2, Policy
 from .readout import draft_up_to
-from .recording import Recording, in_reading
+from .recording import Recording, read_in
 from .reliability import Group, Observations, Reliability, by_depth, by_rank, observe, reliability, sampled_value
 from .tree import DraftTree
 from .verification import Verdict
@@ -171,7 +171,7 @@ def calibrate_recorded(
     drafters = sorted({one.drafter for one in recordings})
     if len(drafters) != 1:
         raise ValueError(f"recordings: drafters {drafters} given, allowed is exactly one")
-    recordings, reading = in_reading(recordings, reading)
+    recordings, reading = read_in(recordings, reading)
     cycles = [cycle for one in recordings for cycle in one.cycles]
     policy = Eagle2(max_depth=max_depth)
     outcomes, counts = [], []

@@ -7,7 +7,7 @@ it is likely.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,6 +61,10 @@ class GreedyCalibration:
         # Rounded down, so that rounding never lifts a sum above 1.
         return np.floor(np.concatenate([q, further]) * GRID) / GRID
 
+    def read(self, row: Candidates, depth: int) -> Candidates:
+        """A node's candidates with their chances for confidences; tokens and the target's probabilities stay."""
+        return Candidates(row.tokens, self(row.confidences, depth), row.target_probabilities)
+
     def to_json(self) -> dict[str, object]:
         """Plain numbers under the fields' own names."""
         return {"power": list(self.power), "rest_power": self.rest_power, "rest_weight": self.rest_weight}
@@ -90,16 +94,25 @@ class GreedyLandscape(Landscape):
 
     def _expand(self, paths: Sequence[Path]) -> list[Candidates]:
         found = self.base.expand(paths)
-        return [self._read(row, len(path) + 1) for path, row in zip(paths, found, strict=True)]
-
-    def _read(self, row: Candidates, depth: int) -> Candidates:
-        return Candidates(row.tokens, self.calibration(row.confidences, depth), row.target_probabilities)
+        return [self.calibration.read(row, len(path) + 1) for path, row in zip(paths, found, strict=True)]
 
     def token_text(self, token: int) -> str | None:
         return self.base.token_text(token)
 
     def family_average(self) -> AverageTable | None:
         return self._average
+
+
+def read_for_greedy(candidates: Mapping[Path, Candidates], calibration: GreedyCalibration | None) -> dict[Path, Candidates]:
+    """Known candidates by path with their confidences read for greedy decoding; as they are without a calibration."""
+    if calibration is None:
+        return dict(candidates)
+    return {path: calibration.read(row, len(path) + 1) for path, row in candidates.items()}
+
+
+def in_reading(landscape: Landscape, calibration: GreedyCalibration | None) -> Landscape:
+    """The landscape read for greedy decoding, or as it is without a calibration."""
+    return landscape if calibration is None else GreedyLandscape(landscape, calibration)
 
 
 def as_drafted(landscape: Landscape) -> Landscape:

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
+from eagle_viz.core.greedy import GreedyCalibration, read_for_greedy
 from eagle_viz.core.landscape import AverageTable, RecordedLandscape
 from eagle_viz.core.policies import Eagle1, Eagle2
-from eagle_viz.core.recording import MAX_DEPTH, LiveVerdict, RecordedCycle, Recording, average_confidences
+from eagle_viz.core.recording import MAX_DEPTH, GreedyReading, LiveVerdict, RecordedCycle, Recording, average_confidences
 from eagle_viz.engine.expansion import Expanded
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.texts import TokenTexts, pieces
@@ -79,10 +80,18 @@ def evenly(cycles: Sequence[Kept], count: int | None) -> list[Kept]:
 
 
 def assemble(
-    prompt: Prompt, text: Text, target: str, drafter: str, contexts: Sequence[Context], tokenizer, made: Mapping[str, object]
+    prompt: Prompt,
+    text: Text,
+    target: str,
+    drafter: str,
+    contexts: Sequence[Context],
+    tokenizer,
+    made: Mapping[str, object],
+    greedy: GreedyCalibration | None = None,
 ) -> Recording:
     """The recording of one answer, without what best_static needs (see `averaged`); `tokenizer` is the target's.
 
+    `greedy`: what the drafter's confidences say of greedy decoding, where that is known.
     Raises ValueError where there is no context.
     """
     if not contexts:
@@ -101,6 +110,7 @@ def assemble(
         pieces=pieces(tokenizer, text.answer),
         texts=texts,
         cycles=tuple(_recorded(context, text, texts) for context in contexts),
+        greedy=None if greedy is None else GreedyReading(greedy),
         made=made,
     )
 
@@ -112,14 +122,22 @@ def _recorded(context: Context, text: Text, texts: Mapping[int, str]) -> Recorde
     return RecordedCycle(position, landscape, following, context.verdicts, dict(context.seconds), room)
 
 
-def average_of_others(one: Recording, made: Sequence[Recording]) -> AverageTable | None:
-    """Average confidences over the other recordings made with this one; None where there are none."""
+def average_of_others(one: Recording, made: Sequence[Recording], greedy: GreedyCalibration | None = None) -> AverageTable | None:
+    """Average confidences over the other recordings made with this one, read for greedy decoding with a calibration.
+
+    None where there are no others.
+    """
     others = (other for other in made if other is not one)
-    return average_confidences(cycle.landscape.candidates for other in others for cycle in other.cycles)
+    return average_confidences(read_for_greedy(cycle.landscape.candidates, greedy) for other in others for cycle in other.cycles)
 
 
-def averaged(one: Recording, average: AverageTable, known: Sequence[Expanded], tokenizer) -> Recording:
-    """The recording with the others' average, and with what best_static expands by it added to each context in turn."""
+def averaged(
+    one: Recording, average: AverageTable, known: Sequence[Expanded], tokenizer, greedy: AverageTable | None = None
+) -> Recording:
+    """The recording with the others' average, and with what best_static expands by it added to each context in turn.
+
+    `greedy`: the others' average in the greedy reading, where the recording knows that.
+    """
     texts = {**one.texts, **TokenTexts(tokenizer).of(_tokens(known))}
     cycles = tuple(
         replace(
@@ -128,7 +146,8 @@ def averaged(one: Recording, average: AverageTable, known: Sequence[Expanded], t
         )
         for cycle, found in zip(one.cycles, known, strict=True)
     )
-    return replace(one, cycles=cycles, texts=texts, average=average)
+    reading = None if one.greedy is None else replace(one.greedy, average=greedy)
+    return replace(one, cycles=cycles, texts=texts, average=average, greedy=reading)
 
 
 def _tokens(known: Sequence[Expanded]) -> Iterator[int]:

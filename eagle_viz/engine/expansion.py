@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
+from eagle_viz.core.greedy import GreedyCalibration, in_reading, read_for_greedy
 from eagle_viz.core.ladder import best_first_gaps
 from eagle_viz.core.landscape import Candidates, Landscape
 from eagle_viz.core.policies import Chain, Eagle1, Eagle2, Policy
@@ -36,28 +37,34 @@ BEAMS = (
 """Every EAGLE-2 that a page may run on a recording, as deep as it gets; the last one for the ablation."""
 
 
-def expand_all(landscape: Landscape, price: Price) -> dict[Path, Candidates]:
+def expand_all(landscape: Landscape, price: Price, greedy: GreedyCalibration | None = None) -> dict[Path, Candidates]:
     """What every shipped policy expands, best-first also by the target's price: everything with the target's probabilities.
 
-    Below the deepest level of the others only the chain goes on, and there only its first candidate is kept.
+    With `greedy` in that reading of the confidences too. Below the deepest level of the others only the chain goes on, and there
+    only its first candidate is kept.
     """
-    expand_beams(landscape, BEAMS)
     expand_levels(landscape, MAX_BUDGET)
     draft_up_to(Eagle1(), landscape, MAX_BUDGET)
-    while gaps := best_first_gaps(landscape.expanded, MAX_BUDGET, MAX_DEPTH):
-        landscape.expand(gaps)
+    for calibration in dict.fromkeys((None, greedy)):
+        expand_beams(in_reading(landscape, calibration), BEAMS)
+        while gaps := best_first_gaps(read_for_greedy(landscape.expanded, calibration), MAX_BUDGET, MAX_DEPTH):
+            landscape.expand(gaps)
     wanted = set(landscape.expanded)
     draft_up_to(Chain(), landscape, CHAIN_DEPTH)
     known = close_by_target(landscape, price, price({}))
     return {path: row if path in wanted or len(path) < MAX_DEPTH else first_only(row) for path, row in known.items()}
 
 
-def expand_for(policies: Sequence[Policy]) -> Expand:
-    """What these policies expand at budgets up to the largest, and no more: quick enough to wait for."""
+def expand_for(policies: Sequence[Policy], greedy: GreedyCalibration | None = None) -> Expand:
+    """What these policies expand at budgets up to the largest, and no more: quick enough to wait for.
+
+    With `greedy` in that reading of the confidences too.
+    """
 
     def expand(landscape: Landscape, price: Price) -> dict[Path, Candidates]:
-        for policy in policies:
-            draft_up_to(policy, landscape, MAX_BUDGET)
+        for calibration in dict.fromkeys((None, greedy)):
+            for policy in policies:
+                draft_up_to(policy, in_reading(landscape, calibration), MAX_BUDGET)
         return price({})
 
     return expand

@@ -6,7 +6,7 @@ from time import perf_counter
 import numpy as np
 from torch import Tensor
 
-from eagle_viz.core.greedy import GreedyCalibration, GreedyLandscape
+from eagle_viz.core.greedy import GreedyCalibration, in_reading
 from eagle_viz.core.landscape import RecordedLandscape
 from eagle_viz.core.policies import Draft, Policy
 from eagle_viz.core.policies.base import MAX_DEPTH
@@ -105,7 +105,7 @@ class Generation:
     def _cycle(self, reader: Reader) -> Cycle:
         start, position = perf_counter(), len(reader.tokens) - 1
         landscape = reader.landscape()
-        read = landscape if self._calibration is None else GreedyLandscape(landscape, self._calibration)
+        read = in_reading(landscape, self._calibration)
         drafts = {name: draft_up_to(policy, read, budget)[0] for name, (policy, budget) in self.contest.items()}
         landscape.close()
         drafted = perf_counter()

@@ -62,7 +62,8 @@ def _first_draft(
     for cycle in run:
         cycles.append(cycle)
         report(Progress(prompt.name, "generate", len(run.tokens), limit))
-    return record_run(run, evenly(cycles, contexts), prompt, expand_all, HOLDS, target_name, report)
+    expand = partial(expand_all, greedy=drafter.greedy)
+    return record_run(run, evenly(cycles, contexts), prompt, expand, HOLDS, target_name, report)
 
 
 def record_run(
@@ -88,7 +89,7 @@ def record_run(
         report(Progress(prompt.name, "record", len(contexts), len(cycles)))
     made = {"dtype": str(target.dtype).removeprefix("torch."), "threads": torch.get_num_threads(), "torch": torch.__version__}
     made |= {"live": told(run.contest), "holds": dict(holds)}
-    return assemble(prompt, text, target_name, drafter.name, contexts, target.tokenizer, made)
+    return assemble(prompt, text, target_name, drafter.name, contexts, target.tokenizer, made, drafter.greedy)
 
 
 def _verdicts(cycle: Cycle) -> tuple[LiveVerdict, ...]:
@@ -110,13 +111,15 @@ def _with_average(target: Target, drafter: Drafter, one: Recording, made: Sequen
     average = average_of_others(one, made)
     if average is None:
         return one
+    greedy = None if drafter.greedy is None else average_of_others(one, made, drafter.greedy)
     report(Progress(one.name, "average", 0, 1))
     known, roots = [], [cycle.position for cycle in one.cycles]
     for cycle, (reader, landscape) in zip(one.cycles, contexts_of(target, drafter, one.tokens, roots), strict=True):
-        draft_up_to(BestStatic(average=average), landscape, MAX_BUDGET)
+        for table in filter(None, (average, greedy)):
+            draft_up_to(BestStatic(average=table), landscape, MAX_BUDGET)
         held = {path: row for path, row in cycle.landscape.candidates.items() if len(row) == TOP_K}
         known.append(priced(reader, landscape, held))
-    return averaged(one, average, known, target.tokenizer)
+    return averaged(one, average, known, target.tokenizer, greedy)
 
 
 # -- drafting a known text again ---------------------------------------------------------------------------------------

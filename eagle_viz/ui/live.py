@@ -6,7 +6,7 @@ import secrets
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import zip_longest
 from pathlib import Path
 from time import monotonic, perf_counter
@@ -199,8 +199,12 @@ def _record(live: Live, request: Request, run: Generation, cycles: list[Cycle]) 
     # best_static needs an average over other texts, which an answer of its own has not.
     shown = [policy for policy in request.shown if not isinstance(policy, BestStatic)]
     for stage, expand, holds in (
-        ("drafting both trees again, for the stage", expand_for(shown), {"policies": [policy.title for policy in shown]}),
-        ("drafting for all other settings", expand_all, HOLDS),
+        (
+            "drafting both trees again, for the stage",
+            expand_for(shown, run.drafter.greedy),
+            {"policies": [policy.title for policy in shown]},
+        ),
+        ("drafting for all other settings", partial(expand_all, greedy=run.drafter.greedy), HOLDS),
     ):
 
         def report(now: Progress, stage: str = stage) -> None:

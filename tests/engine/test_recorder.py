@@ -1,9 +1,12 @@
 """A recording made on a tiny target replays every policy, and what it replays is what happened."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from eagle_viz import POLICIES
+from eagle_viz.core.greedy import GreedyCalibration
 from eagle_viz.core.ladder import ablation_policies, ladder_policies, score_policies
 from eagle_viz.core.recording import MAX_BUDGET, read, write
 from eagle_viz.engine.assembly import TAIL, evenly, standard_contest
@@ -101,3 +104,22 @@ def test_reading_a_known_text_in_parts_equals_reading_it_at_once(tiny_target):
     found = reader.landscape().expand([()])[0]
     wanted = tiny_target.forward(text).logits[-1].double().softmax(0)
     np.testing.assert_allclose(found.confidences, wanted[found.tokens].numpy(), atol=2e-5)
+
+
+def test_a_recording_answers_in_the_greedy_reading_too(tiny_target, tmp_path):
+    """Of a head that knows the reading: every policy finds all it asks for in both, the live run is replayed in the greedy one."""
+    calibration = GreedyCalibration((2.0, 1.5), 0.5, -1.0)
+    base = Head.random(tiny_target, draft_vocabulary=60).checkpoint
+    config = dict(base.config) | {"eagle_viz": {"greedy": calibration.to_json()}}
+    drafter = HeadDrafter(Head(replace(base, config=config), tiny_target))
+    made = record(tiny_target, drafter, TWO, standard_contest(12), max_new_tokens=10, contexts=1, target_name="tiny")
+    policies = [POLICIES["best_static"](), *(POLICIES[name](max_depth=12) for name in ("best_first", "eagle2"))]
+    for one in (read(write(found, tmp_path / f"{found.name}.npz")) for found in made):
+        assert one.greedy.calibration == calibration and one.greedy.average != one.average
+        told = one.for_greedy()
+        for cycle in (*one.cycles, *told.cycles):
+            assert all(policy(cycle.landscape, MAX_BUDGET).tree.budget == MAX_BUDGET for policy in policies)
+        for cycle in told.cycles:
+            tree = policies[-1](cycle.landscape, 12).tree
+            verdict = cycle.verdict(tree)
+            assert (tree.paths[verdict.accepted[-1]] if verdict.accepted else ()) == cycle.verdicts[0].path

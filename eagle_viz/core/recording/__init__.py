@@ -12,7 +12,7 @@ from .model import (
     Recording,
     average_confidences,
     follow,
-    in_reading,
+    read_in,
 )
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "RecordingError",
     "average_confidences",
     "follow",
-    "in_reading",
+    "read_in",
     "read",
     "shipped",
     "write",

@@ -155,7 +155,7 @@ class Recording:
         return {name: sum(found) / len(found) for name, found in lengths.items()}
 
 
-def in_reading(recordings: Sequence[Recording], reading: str | None = None) -> tuple[list[Recording], str]:
+def read_in(recordings: Sequence[Recording], reading: str | None = None) -> tuple[list[Recording], str]:
     """The recordings read for "sampling" or "greedy" decoding, and which it is; None: greedy where all of them know it.
 
     Raises ``ValueError`` for another reading, or a recording that does not know the greedy one.
