@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.documents import VERSION
 from ..core.policies import Policy
-from .model import CANDIDATES, add_chat, add_model, load_drafter, load_target
+from .model import CANDIDATES, add_chat, add_model, add_reading, load_drafter, load_target
 from .parser import add_parameters, policy_names, policy_of, print_json, say
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ def _add_generate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy (default)")
     parser.add_argument("--top-p", type=float, default=1.0, help="nucleus, when sampling (default 1)")
     parser.add_argument("--seed", type=int, default=0, help="of the sampling")
+    add_reading(parser)
     parser.add_argument("--check", action="store_true", help="decode plainly too and compare, token for token (greedy only)")
     parser.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
     add_model(parser)
@@ -84,7 +85,7 @@ def _answers(args: argparse.Namespace, prompts: list[Prompt], policy: Policy) ->
     """Each turn's answer, put behind those before it; printed as it comes unless JSON is wanted."""
     from ..engine.sampling import Settings
 
-    settings = Settings(args.max_new_tokens, args.temperature, args.top_p, args.seed, probabilities=False)
+    settings = Settings(args.max_new_tokens, args.temperature, args.top_p, args.seed, False, args.reading)
     target = load_target(args)
     drafter = load_drafter(args, target, max(CANDIDATES, args.top_k or 0))
     before: tuple[str, ...] = ()

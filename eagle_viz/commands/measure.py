@@ -8,7 +8,7 @@ from dataclasses import asdict
 
 from ..core.documents import VERSION
 from ..core.policies import Policy
-from .model import DTYPES, HEAD, add_model, load_drafter, load_target, target_folder
+from .model import DTYPES, HEAD, add_model, add_reading, load_drafter, load_target, target_folder
 from .parser import OWN_SHAPE, named_policy, print_json, say
 
 
@@ -31,6 +31,7 @@ def _add_calibrate(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--budget", type=int, default=59, help="drafted nodes a pass, the root not counted (default 59)")
     parser.add_argument("--policies", nargs="+", default=[], help="on the same contexts too: chain:6 eagle1:25 ..., " + OWN_SHAPE)
     _add_prompts(parser)
+    add_reading(parser)
     add_model(parser)
     parser.set_defaults(run=run_calibrate)
 
@@ -114,7 +115,7 @@ def _recorded_report(args: argparse.Namespace):
     from ..core.recording import read
 
     others = {name: policy for name, (policy, _) in contest_of(args.policies, args.budget, alike=True).items()}
-    report = calibrate_recorded([read(path) for path in args.recordings], args.budget, others=others)
+    report = calibrate_recorded([read(path) for path in args.recordings], args.budget, others=others, reading=args.reading)
     missing = {*ladder_policies(1), *others} - {rung.name for rung in report.ladder}
     for name in sorted(missing):
         say(f"{name} is left out of the ladder: these recordings hold too few candidates or no average of other prompts for it")
@@ -135,6 +136,7 @@ def _live_report(args: argparse.Namespace):
         budget=args.budget,
         max_new_tokens=args.max_new_tokens,
         others=others,
+        reading=args.reading,
         report=tell,
     )
 

@@ -40,6 +40,15 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dtype", default="float32", choices=DTYPES, help="of the target and the head (default float32)")
 
 
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """The option that says how the drafter's confidences are read."""
+    parser.add_argument(
+        "--reading",
+        choices=("sampling", "greedy"),
+        help="confidences as they are, or as chances to be the target's first choice (default: what fits the decoding)",
+    )
+
+
 def add_chat(parser: argparse.ArgumentParser) -> None:
     """The options that say how a prompt is put to the target."""
     parser.add_argument("--system", default="", help="system prompt of the chat (default: what the chat template says)")

@@ -1,4 +1,4 @@
-"""``train``: a draft head for a target, from nothing or from a head that exists."""
+"""``train`` and ``fit``: a draft head for a target, from nothing or from another head, and its calibration for greedy decoding."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from .model import target_folder
+from .model import add_model, load_target, target_folder
 from .parser import say
 
 KINDS = ("eagle", "eagle3")
 
 
 def add_commands(commands: argparse._SubParsersAction) -> None:
-    """Register ``train``."""
+    """Register ``train`` and ``fit``."""
+    _add_fit(commands)
     parser = commands.add_parser("train", help="train an EAGLE head for a target: corpus, features, training, calibration")
     parser.add_argument("--out", required=True, help="folder for the head")
     parser.add_argument("--kind", choices=KINDS, default="eagle", help="eagle: the EAGLE-1/2 head (default); eagle3")
@@ -26,6 +27,31 @@ def add_commands(commands: argparse._SubParsersAction) -> None:
     parser.add_argument("--steps", type=int, default=None, help="optimiser steps (default: the recipe's)")
     parser.add_argument("--seed", type=int, default=0, help="of the initial weights and the order of batches")
     parser.set_defaults(run=run_train)
+
+
+def _add_fit(commands: argparse._SubParsersAction) -> None:
+    parser = commands.add_parser("fit", help="fit what a head's confidences say of greedy decoding, into a copy's config.json")
+    parser.add_argument("--out", required=True, help="folder for the head with the fit")
+    add_model(parser)
+    parser.set_defaults(run=run_fit)
+
+
+def run_fit(args: argparse.Namespace) -> int:
+    """Answer the recipe's prompts of other kinds greedily, fit the calibration, write the head; print its folder."""
+    from ..engine.checkpoint import read_head, write_head
+    from ..training.recipe import fitted_for_greedy
+
+    if args.drafter != "head":
+        raise ValueError(f"drafter: {args.drafter!r} given, allowed is 'head': there is nothing to fit in the target itself")
+    head = fitted_for_greedy(load_target(args), read_head(args.head), say_progress)
+    write_head(args.out, head)
+    print(args.out)
+    return 0
+
+
+def say_progress(stage: str, fraction: float) -> None:
+    """A line of progress."""
+    say(f"{fraction:4.0%} {stage}")
 
 
 def plan_of(entries: Sequence[str]) -> dict[str, int | float]:
@@ -63,7 +89,7 @@ def run_train(args: argparse.Namespace) -> int:
         corpus=args.corpus,
         start=args.start,
         plan=TrainPlan(**{"seed": args.seed} | chosen),
-        progress=lambda stage, fraction: say(f"{fraction:4.0%} {stage}"),
+        progress=say_progress,
     )
     print(args.out)
     return 0

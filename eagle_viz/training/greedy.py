@@ -6,7 +6,7 @@ Symbols: N observations, K candidates.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -14,10 +14,13 @@ from torch import Tensor
 
 from eagle_viz.core.greedy import CANDIDATES, GreedyCalibration
 from eagle_viz.core.policies import Eagle2
+from eagle_viz.engine.checkpoint import HeadCheckpoint
 from eagle_viz.engine.drafted import Drafter
 from eagle_viz.engine.generation import Cycle, Generation, Settings
 from eagle_viz.engine.target import Target
 
+NOTHING = GreedyCalibration(power=(1.0,), rest_power=1.0, rest_weight=0.0)
+"""Confidences as they are."""
 BUDGET = 59
 DEPTHS = 6
 
@@ -42,10 +45,11 @@ def observed(cycle: Cycle) -> list[tuple[np.ndarray, int, int]]:
     found = []
     for node, token in zip((0, *verdict.accepted), tokens, strict=True):
         row = cycle.landscape.candidates.get(tree.paths[node])
-        if row is None or len(row) < CANDIDATES:
+        if row is None:
             break
-        ranks = np.flatnonzero(row.tokens[:CANDIDATES] == token)
-        found.append((row.confidences[:CANDIDATES], len(tree.paths[node]) + 1, int(ranks[0]) if len(ranks) else CANDIDATES))
+        ranks, best = np.flatnonzero(row.tokens[:CANDIDATES] == token), row.confidences[:CANDIDATES]
+        padded = np.pad(best, (0, CANDIDATES - len(best)))
+        found.append((padded, len(tree.paths[node]) + 1, int(ranks[0]) if len(ranks) else CANDIDATES))
     return found
 
 
@@ -94,6 +98,7 @@ def fit_greedy(seen: Observations, by_depth: bool = False, pull: float = 20.0, i
     """The calibration under which the target's first choices were most likely.
 
     `by_depth`: a power a for each of six depths, pulled to their mean as by `pull` observations, because few passes get deep.
+    A calibration that changes nothing counts as much as one observation more, so that confidences that say nothing give no extreme.
     Raises ValueError without an observation.
     """
     if not len(seen.depth):
@@ -108,7 +113,8 @@ def fit_greedy(seen: Observations, by_depth: bool = False, pull: float = 20.0, i
         optimizer.zero_grad()
         nats = -fit.log_chances(log_p, log_rest, depth).gather(1, chosen[:, None]).sum()
         apart = (fit.log_power - fit.log_power.mean()).square().sum()
-        total = (nats + pull * apart) / len(depth)
+        far = fit.log_power.mean().square() + fit.log_rest_power.square() + fit.rest_weight.square()
+        total = (nats + pull * apart + far) / len(depth)
         total.backward()
         return total
 
@@ -129,3 +135,9 @@ def surprise(seen: Observations, calibration: GreedyCalibration) -> float:
 def split(seen: Observations, chosen: Sequence[bool] | np.ndarray) -> Observations:
     """The observations where `chosen` [N] is true."""
     return Observations(seen.confidences[chosen], seen.depth[chosen], seen.chosen[chosen])
+
+
+def with_greedy(checkpoint: HeadCheckpoint, calibration: GreedyCalibration) -> HeadCheckpoint:
+    """The head with this calibration in its config.json; its weights stay."""
+    own = dict(checkpoint.config.get("eagle_viz", {})) | {"greedy": calibration.to_json()}
+    return replace(checkpoint, config=dict(checkpoint.config) | {"eagle_viz": own})

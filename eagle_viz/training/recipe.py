@@ -1,20 +1,28 @@
 """The whole way from a target to a head in one call; each stage is kept and not done twice."""
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
 
 from eagle_viz.engine.checkpoint import HeadCheckpoint, read_head, write_head
+from eagle_viz.engine.drafted import HeadDrafter
+from eagle_viz.engine.head import Head
 from eagle_viz.engine.head_rules import check_head
 from eagle_viz.engine.target import Target
 from eagle_viz.training.calibrate import calibrate, calibration_error, unseen_answers
 from eagle_viz.training.corpus import Corpus, CorpusPlan, build_corpus
 from eagle_viz.training.features import compute_features
+from eagle_viz.training.greedy import NOTHING, fit_greedy, observe, surprise, with_greedy
 from eagle_viz.training.kinds import KINDS
 from eagle_viz.training.train import Trainer, TrainPlan, check_corpus, train
+from eagle_viz.training.unseen import EXACT_PROMPTS, PROMPTS
 
 Progress = Callable[[str, float], None]
+
+GREEDY_PROMPTS = (*PROMPTS, *EXACT_PROMPTS)
+"""What is answered to fit the greedy reading: prompts of kinds that no template has, code and arithmetic among them."""
 
 
 def train_head(
@@ -51,5 +59,20 @@ def train_head(
     head = calibrate(trainer, unseen)
     before, after = (calibration_error(trainer, unseen, one)["all"] for one in (trainer.checkpoint(), head))
     progress(f"calibrated: ECE {before:.4f} before and {after:.4f} after, on answers that the fit has not seen", 1.0)
+    head = fitted_for_greedy(loaded, head, progress)
     write_head(out, head)
     return head
+
+
+def fitted_for_greedy(target: Target, head: HeadCheckpoint, progress: Progress) -> HeadCheckpoint:
+    """The head with what its confidences say of greedy decoding, fitted on greedy answers to `GREEDY_PROMPTS`."""
+    done = itertools.count(1)
+
+    def report(prompt: str) -> None:
+        progress("answering greedily", next(done) / len(GREEDY_PROMPTS))
+
+    seen = observe(target, HeadDrafter(Head(head, target)), GREEDY_PROMPTS, report=report)
+    calibration = fit_greedy(seen)
+    before, after = surprise(seen, NOTHING), surprise(seen, calibration)
+    progress(f"greedy reading: {len(seen.depth)} reached nodes, {before:.3f} nats a node before and {after:.3f} after", 1.0)
+    return with_greedy(head, calibration)

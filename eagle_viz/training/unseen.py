@@ -54,3 +54,37 @@ PROMPTS = (
     "Give three reasons why people procrastinate and one remedy for each.",
     "Write a recursive function that computes Fibonacci numbers and say why it is slow.",
 )
+
+EXACT_PROMPTS = (
+    "Complete this Python function:\n"
+    "\n"
+    "def is_palindrome(text: str) -> bool:\n"
+    '    """Whether the text reads the same from both ends, ignoring case."""\n',
+    "Complete this Python function:\n"
+    "\n"
+    "def running_mean(numbers: list[float], width: int) -> list[float]:\n"
+    '    """The mean of every window of so many neighbours."""\n',
+    "Write a Python class Stack with push, pop, peek and a test for each.",
+    "Write a JavaScript function that groups an array of objects by a key.",
+    "Write a Python script that reads a CSV file and prints the sum of the second column.",
+    "Write a Java method that returns the largest number in an array.",
+    "Write an SQL table for books and one for loans, and a query for books that are out on loan.",
+    "Write a Go function that counts words in a string.",
+    "Write an HTML form with name, email and a submit button.",
+    "Write a Rust function that returns the greatest common divisor of two numbers.",
+    "Write a shell script that renames all .jpeg files in a folder to .jpg.",
+    "Write a unit test in Python for a function add(a, b).",
+    "A train leaves at 9:40 and arrives at 13:25. How long does the journey take? Show the steps.",
+    "Compute 384 + 597 step by step.",
+    "Compute 27 * 14 step by step.",
+    "Maria has 48 apples. She gives a quarter to Tom and eats 3. How many are left?",
+    "A rectangle is 12 cm long and 7 cm wide. What are its area and its perimeter?",
+    "Solve 3x + 7 = 31 and check the answer.",
+    "A class of 30 pupils has 18 girls. What percentage are boys?",
+    "A car uses 6 litres of petrol for 100 km. How much does it need for 350 km? Show your work.",
+    "List the multiples of 7 from 7 to 98.",
+    "A book costs 15 dollars and is reduced by 20 percent. What is the new price?",
+    "Count from one to thirty in words.",
+    "Write a JSON list of five fictional employees with id, name, and role.",
+)
+"""Code, arithmetic and counting: answers that have few ways to go on."""

@@ -1,6 +1,7 @@
 """``calibrate``, ``bench decode`` and ``bench passes`` on a tiny random Llama; prompt files; bad input in one line."""
 
 import json
+import shutil
 
 import pytest
 
@@ -101,3 +102,42 @@ def test_a_bad_prompt_line_is_named(capsys, tmp_path, line):
 def test_bad_options_exit_2_with_one_line(capsys, options):
     assert main(options.split()) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.fixture(scope="module")
+def greedy_head(head, tmp_path_factory):
+    """The tiny head with a calibration for greedy decoding in its config."""
+    place = tmp_path_factory.mktemp("greedy")
+    shutil.copytree(head, place, dirs_exist_ok=True)
+    config = json.loads((head / "config.json").read_text())
+    config["eagle_viz"] = {"greedy": {"power": [2.0], "rest_power": 0.5, "rest_weight": -3.0}}
+    (place / "config.json").write_text(json.dumps(config))
+    return place
+
+
+def test_a_reading_is_chosen_and_both_are_promised(capsys, folder, greedy_head):
+    """By default a head that knows the greedy reading drafts in it; with --reading sampling it promises what the other says."""
+    base = f"--target {folder} --head {greedy_head} --limit 1 --max-new-tokens 8 --budget 6 --json"
+    found = {}
+    for name, options in {"default": "", "greedy": "--reading greedy", "sampling": "--reading sampling"}.items():
+        assert main(["calibrate", *base.split(), *options.split()]) == 0
+        found[name] = json.loads(capsys.readouterr().out)
+    assert found["default"] == found["greedy"] and found["greedy"]["reading"] == "greedy"
+    assert found["sampling"]["expected"] == pytest.approx(found["sampling"]["sampled"]) and found["sampling"]["greedy"] is None
+    assert found["greedy"]["expected"] > found["greedy"]["sampled"]
+
+
+@pytest.mark.parametrize("command", ["calibrate --limit 1", "generate --prompt w7"])
+def test_a_head_without_the_reading_is_refused(capsys, folder, head, command):
+    """One sentence that names what the head lacks."""
+    assert main([*command.split(), "--target", str(folder), "--head", str(head), "--reading", "greedy"]) == 2
+    assert "reading: 'greedy' given" in capsys.readouterr().err
+
+
+def test_recordings_without_the_reading_are_refused(capsys):
+    """The shipped oracle's recordings are read for sampling only."""
+    from eagle_viz.core.recording import shipped
+
+    file = next(str(path) for name, path in shipped().items() if name.startswith("oracle"))
+    assert main(["calibrate", "--recordings", file, "--reading", "greedy"]) == 2
+    assert "has no calibration for it, allowed is sampling" in capsys.readouterr().err

@@ -9,9 +9,7 @@ from eagle_viz.engine.drafted import HeadDrafter
 from eagle_viz.engine.generation import generate
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.sampling import Settings
-from eagle_viz.training.greedy import Observations, fit_greedy, observed, split, surprise
-
-NOTHING = GreedyCalibration((1.0,), 1.0, 0.0)
+from eagle_viz.training.greedy import NOTHING, Observations, fit_greedy, observed, split, surprise
 
 
 def drawn(calibration, count, seed):

@@ -6,6 +6,7 @@ import torch
 
 from eagle_viz.engine.checkpoint import read_head
 from eagle_viz.engine.head import Head
+from eagle_viz.training import recipe
 from eagle_viz.training.calibrate import (
     Unseen,
     calibrate,
@@ -63,12 +64,13 @@ def test_equal_count_error_of_a_worked_example():
     assert equal_count_error(np.array([0.3, 0.5, 0.7]), np.array([0.3, 0.5, 0.7]), bins=15) == 0.0
 
 
-def test_one_call_makes_a_head_and_a_second_one_only_reads(tmp_path, target, corpus, trainer):
+def test_one_call_makes_a_head_and_a_second_one_only_reads(tmp_path, target, corpus, trainer, monkeypatch):
     from tests.engine.tiny import tiny_llama, tiny_tokenizer
 
     tiny_llama().save_pretrained(tmp_path / "target")
     tiny_tokenizer().save_pretrained(tmp_path / "target")
     corpus.save(tmp_path / "corpus.npz")
+    monkeypatch.setattr(recipe, "GREEDY_PROMPTS", ("w7 w9",))
     told = []
     for _ in range(2):
         told.clear()
@@ -80,6 +82,8 @@ def test_one_call_makes_a_head_and_a_second_one_only_reads(tmp_path, target, cor
             plan=PLAN,
             progress=lambda text, share: told.append(text),
         )
-    assert [text.split(":")[0] for text in told] == ["calibrating", "calibrated"]
+    stages = [text.split(":")[0] for text in told]
+    assert list(dict.fromkeys(stages)) == ["calibrating", "calibrated", "answering greedily", "greedy reading"]
     assert len(read_head(tmp_path / "head").temperatures) == 6
+    assert read_head(tmp_path / "head").greedy.power[0] > 0
     assert Head.load(tmp_path / "head", target).draft_tokens.shape == (48,)
