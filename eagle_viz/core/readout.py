@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .landscape import Landscape, NotRecordedError
-from .policies import POLICIES, Draft, Policy, PoolTooSmallError, read_choices
+from .policies import POLICIES, Draft, Policy, PoolTooSmallError, StoppedError, read_choices
 from .policies.fixed_order import EXAMPLE
 from .tree import DraftTree, Path, path_name, rank_order
 
@@ -64,6 +64,8 @@ def draft_up_to(policy: Policy, landscape: Landscape, budget: int) -> tuple[Draf
     """The draft with this budget, or with all that the policy scores where that is less, and then the error that says so."""
     try:
         return policy(landscape, budget), None
+    except StoppedError as error:
+        return error.draft, error
     except PoolTooSmallError as error:
         return policy(landscape, error.available), error
 

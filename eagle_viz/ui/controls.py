@@ -160,8 +160,10 @@ def _policies() -> None:
 
 
 def _more(settings: Settings) -> None:
+    shown = POLICIES[settings.static], POLICIES[settings.dynamic], POLICIES[str(PROPERTIES["dynamic"].default)]  # charts show the last
     for name, parameter in offered_parameters().items():
-        _slider(name, parameter.label, parameter.step)
+        if any(parameter in policy.parameters for policy in shown):
+            _slider(name, parameter.label, parameter.step)
     st.text_area(
         "Own shape, in place of the static drafter",
         height=70,

@@ -105,9 +105,10 @@ def test_every_policy_and_its_parameters_are_options(capsys, name):
     """Each option changes the policy that has it, at another value than its default."""
     policy = POLICIES[name]()
     for entry in policy.parameters:
-        value = [] if entry.kind is bool else ["3"]
+        given = entry.kind(entry.high if entry.start is not None else 1)
+        value = [] if entry.kind is bool else [str(given)]
         args = build_parser().parse_args(["tree", "--policy", name, f"--{entry.name.replace('_', '-')}", *value])
-        assert policy_of(name, args) == replace(policy, **{entry.name: True if entry.kind is bool else entry.kind(3)})
+        assert policy_of(name, args) == replace(policy, **{entry.name: given})
 
 
 @pytest.mark.parametrize("arguments", [[], ["paint"], ["compare", "--seed", "x"], ["compare", "--colour", "red"]])

@@ -27,6 +27,14 @@ class PoolTooSmallError(ValueError):
         super().__init__(f"budget: {budget} nodes asked of {policy}, but it scores only {available} candidates here; {remedy}")
 
 
+class StoppedError(PoolTooSmallError):
+    """A policy ended its tree by its own rule before the budget was spent; ``draft`` is what it has drafted."""
+
+    def __init__(self, budget: int, draft: Draft, remedy: str) -> None:
+        self.draft = draft
+        super().__init__(draft.policy.name, budget, draft.budget, remedy)
+
+
 class Book(Protocol):
     """What was scored in a drafting, pass by pass; ``Scout`` keeps it by path, ``Layers`` in columns."""
 
@@ -109,6 +117,7 @@ class Policy(ABC):
     ``reason`` why it keeps a node, for a sentence (``{left}`` stands for the candidates that were still to choose from);
     ``nested`` whether its choice at budget N holds its choice at every smaller budget, so that one run serves them all;
     ``expands_first`` whether it scores the same whole pool at every budget before it keeps anything (the page shows its layers);
+    ``stops`` whether a rule of its own may end the tree before the budget is spent;
     ``fixed`` whether it keeps the same paths in every context; ``single_path`` whether it keeps one node a level;
     ``needs_average`` whether it asks the landscape for a table of averages.
     """
@@ -119,6 +128,7 @@ class Policy(ABC):
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     nested: ClassVar[bool] = True
     expands_first: ClassVar[bool] = False
+    stops: ClassVar[bool] = False
     fixed: ClassVar[bool] = False
     single_path: ClassVar[bool] = False
     needs_average: ClassVar[bool] = False
@@ -221,3 +231,10 @@ def check_whole(name: str, value: int, low: int, high: int) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise ValueError(f"{name}: {value!r} given, allowed is a whole number from {low} to {high}")
     return int(value)
+
+
+def check_share(name: str, value: float, most: float = 1.0) -> float:
+    """Return ``value``, a number from 0 to ``most``, or raise ``ValueError`` naming the field, the value and what is allowed."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.floating)) or not 0 <= value <= most:
+        raise ValueError(f"{name}: {value!r} given, allowed is a number from 0 to {most:g}")
+    return float(value)

@@ -103,7 +103,7 @@ class Eagle1(FixedShape):
 
     def preference(self, landscape: Landscape, missing: Set[Path]) -> Iterator[Path]:
         published = set(EAGLE1_PATHS)
-        yield from sorted(published, key=lambda path: rank_order(_product((RANK_AVERAGES,), path), path))
+        yield from sorted(published, key=lambda path: rank_order(value_by_average((RANK_AVERAGES,), path), path))
         yield from (path for path in shape_by_average((RANK_AVERAGES,), missing) if path not in published)
 
 
@@ -146,7 +146,7 @@ def shape_by_average(average: AverageTable, missing: Set[Path] = frozenset()) ->
         yield path
         for after in (_next_sibling(average, path), _first_child(path)):
             if after is not None:
-                heapq.heappush(heap, rank_order(_product(average, after), after))
+                heapq.heappush(heap, rank_order(value_by_average(average, after), after))
 
 
 def _next_sibling(average: AverageTable, path: Path) -> Path | None:
@@ -158,7 +158,8 @@ def _first_child(path: Path) -> Path | None:
     return (*path, 0) if len(path) < MAX_DEPTH else None
 
 
-def _product(average: AverageTable, path: Path) -> float:
+def value_by_average(average: AverageTable, path: Path) -> float:
+    """Product of the average confidences along a path; the table's last row serves all deeper levels."""
     value = 1.0
     for depth, rank in enumerate(path):
         value *= average[min(depth, len(average) - 1)][rank]

@@ -62,6 +62,14 @@ class Layers:
         """[rows - 1] float64: values of all rows but the root's."""
         return np.concatenate(self._values)
 
+    def rank_averages(self) -> np.ndarray:
+        """[widest node] float64: mean confidence by rank over the nodes expanded so far, each weighted by its value."""
+        counts = np.concatenate([block.counts for block in self._blocks])
+        weights = np.concatenate(([1.0], *self._values))[np.concatenate(self._parents)]
+        ranks = np.arange(counts.sum()) - (counts.cumsum() - counts).repeat(counts)
+        confidences = np.concatenate([block.confidences for block in self._blocks])
+        return np.bincount(ranks, weights.repeat(counts) * confidences) / max(weights.sum(), np.finfo(float).tiny)
+
     # -- what a draft asks for, once the drafting is over --------------------------------------------------------------
 
     def draft(self, policy: Policy, order: np.ndarray) -> Draft:

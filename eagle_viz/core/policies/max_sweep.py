@@ -75,7 +75,7 @@ class _Plan:
         self.choices: list[np.ndarray] = []
         best = np.zeros(1)
         for plan in plans:
-            best, choice = _add_child(best, plan.scores, budget)
+            best, choice = add_child(best, plan.scores, budget)
             self.choices.append(choice)
         self.scores = best - level_price
         self.scores[0] = leaf
@@ -91,7 +91,7 @@ class _Plan:
         return dealt[::-1]
 
 
-def _add_child(best: np.ndarray, child: np.ndarray, budget: int) -> tuple[np.ndarray, np.ndarray]:
+def add_child(best: np.ndarray, child: np.ndarray, budget: int) -> tuple[np.ndarray, np.ndarray]:
     """Max-plus convolution: spend 0 nodes on the child, or 1 + m on it with m below. The choice is the number spent."""
     size = min(budget, len(best) - 1 + len(child)) + 1
     padded = np.full(size, -np.inf)
