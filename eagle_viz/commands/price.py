@@ -17,7 +17,7 @@ from ..core.recording import read
 from ..core.simulation import simulate
 from .parser import print_json, say
 
-COLUMNS = ("policy", "budget", "max_depth", "top_k", "early_stop", "tau", "low", "high", "passes", "nodes")
+COLUMNS = ("policy", "budget", "max_depth", "top_k", "early_stop", "threshold", "tau", "low", "high", "passes", "nodes")
 
 
 def add_commands(commands: argparse._SubParsersAction) -> None:
@@ -76,7 +76,7 @@ def _print_largest(rows: list[dict], contexts: int) -> None:
     print(f"{contexts} contexts, {len(rows)} settings; the largest tau (tokens a verify pass) of each policy, 95 % interval")
     for policy in dict.fromkeys(row["policy"] for row in rows):
         best = max((row for row in rows if row["policy"] == policy), key=lambda row: row["tau"])
-        told = ", ".join(f"{name} {best[name]}" for name in COLUMNS[1:5] if best[name] is not None)
+        told = ", ".join(f"{name} {best[name]}" for name in COLUMNS[1:6] if best[name] is not None)
         print(f"{policy:<12} tau {best['tau']:.2f} ({best['low']:.2f} to {best['high']:.2f}), {best['passes']:.1f} passes: {told}")
 
 

@@ -6,35 +6,45 @@ Greedy acceptance needs no target once the text is known: what is accepted of an
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from .landscape import Landscape, NotRecordedError
-from .policies import BestFirst, BestStatic, Chain, Eagle1, Eagle2, Policy
-from .policies.layers import Layers
+from .policies import BestFirst, BestStatic, Chain, ConfidentChain, Ddd, Eagle1, Eagle2, Policy
+from .policies.layers import Layers, greatest
 from .readout import draft_up_to
 from .recording import MAX_BUDGET, MAX_DEPTH, TOP_K, RecordedCycle
 from .replay import cut, written_curve
 from .tree import ROOT, DraftTree, Path, rank_order
 
+THRESHOLDS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8)
+"""Of policies that end their tree by a rule of their own, as far as they are simulated."""
+
 
 @dataclass(frozen=True)
 class Setting:
-    """A policy with its parameters and a budget of drafted nodes (root not counted); None: the policy has no such parameter."""
+    """A policy with its parameters and a budget of drafted nodes (root not counted); None: the policy has no such parameter.
+
+    ``threshold`` is what ends a tree by the policy's own rule: ``stop_below`` of a chain, ``least_mass`` of DDD.
+    """
 
     policy: str
     budget: int
     max_depth: int | None = None
     top_k: int | None = None
     early_stop: bool | None = None
+    threshold: float | None = None
 
     @property
     def told(self) -> str:
         """The numbers in words: ``"budget 25, max_depth 6, top_k 10, stopping early"``."""
         sizes = [f"{name} {value}" for name in ("budget", "max_depth", "top_k") if (value := getattr(self, name)) is not None]
-        return ", ".join([*sizes, *(["stopping early"] if self.early_stop else [])])
+        stop = [] if self.threshold is None else [f"threshold {self.threshold:g}"]
+        return ", ".join([*sizes, *(["stopping early"] if self.early_stop else []), *stop])
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +66,9 @@ def curves(cycle: RecordedCycle) -> dict[Setting, Curve | None]:
     for top_k in range(1, TOP_K + 1):
         found.update(eagle2_curves(cycle, top_k))
     found[Setting("chain", MAX_DEPTH)] = nested_curve(cycle, Chain(), MAX_DEPTH)
+    for threshold in THRESHOLDS:
+        setting = Setting(ConfidentChain.name, MAX_DEPTH, threshold=threshold)
+        found[setting] = nested_curve(cycle, ConfidentChain(threshold), MAX_DEPTH)
     for policy in (Eagle1(), *([BestStatic()] if cycle.landscape.family_average() is not None else [])):
         found[Setting(policy.name, MAX_BUDGET)] = nested_curve(cycle, policy, MAX_BUDGET)
     return found | best_first_curves(cycle)
@@ -67,7 +80,16 @@ def nested_curve(cycle: RecordedCycle, policy: Policy, budget: int) -> Curve | N
         draft, _ = draft_up_to(policy, cycle.landscape, budget)
     except NotRecordedError:
         return None
-    return Curve(written_curve(cycle, draft), policy.passes_at(draft), np.arange(draft.budget + 1))
+    passes = policy.passes_at(draft)
+    whole = Curve(written_curve(cycle, draft), passes, np.arange(draft.budget + 1))
+    return _padded(whole, budget, draft.passes) if policy.stops else whole
+
+
+def _padded(curve: Curve, budget: int, passes: int) -> Curve:
+    """The curve of a tree that its own rule ended: larger budgets change nothing, but ``passes`` were made to find that out."""
+    more = (0, budget + 1 - len(curve.written))
+    made = np.pad(curve.passes, more, constant_values=passes)
+    return Curve(np.pad(curve.written, more, mode="edge"), made, np.pad(curve.nodes, more, mode="edge"))
 
 
 def best_first_curves(cycle: RecordedCycle) -> dict[Setting, Curve | None]:
@@ -138,7 +160,9 @@ def _best_first(scored: _Scored, depth: int) -> list[Path]:
 def eagle2_curves(cycle: RecordedCycle, top_k: int) -> dict[Setting, Curve]:
     """EAGLE-2 at every depth from one drafting to the deepest: its first L layers are the drafting with max_depth L.
 
-    Law: equals drafting each depth, early stop and budget by itself.
+    And DDD, which is EAGLE-2 of as many levels as its rule makes, up to the deepest.
+
+    Law: equals drafting each depth, early stop, threshold and budget by itself.
     """
     values, pool, ends = _expanded(cycle.landscape, top_k)
     places = _places(values, pool, cycle.continuation, ends)
@@ -152,7 +176,20 @@ def eagle2_curves(cycle: RecordedCycle, top_k: int) -> dict[Setting, Curve]:
         for early, passes in ((False, np.full(len(sizes), reached)), (True, np.minimum(stops, reached))):
             passes[0] = 0
             found[Setting("eagle2", MAX_BUDGET, depth, top_k, early)] = Curve(written, passes, sizes)
+    for threshold in THRESHOLDS:
+        made = _ddd_levels(values, ends, top_k, threshold)
+        curve = found[Setting("eagle2", MAX_BUDGET, made, top_k, False)]
+        found[Setting(Ddd.name, MAX_BUDGET, MAX_DEPTH, top_k, threshold=threshold)] = _padded(curve, MAX_BUDGET, made)
     return found
+
+
+def _ddd_levels(values: np.ndarray, ends: Sequence[int], top_k: int, threshold: float) -> int:
+    """Levels after which the beam's path products sum to less than the threshold; all that there are where they never do."""
+    for made, (start, end) in enumerate(pairwise(ends), start=1):
+        beam = values[start:end][greatest(values[start:end], top_k)]
+        if math.fsum(beam) < threshold:
+            return made
+    return len(ends) - 1
 
 
 def _expanded(landscape: Landscape, top_k: int) -> tuple[np.ndarray, DraftTree, list[int]]:

@@ -76,9 +76,10 @@ class Advice:
 
 
 def recommend(outcomes: Sequence[Outcome], cost: PassCost, batch: int = 1) -> Advice:
-    """The setting of largest speedup, (tau * t(B)) / (t(B (N + 1)) + passes * c), for B requests verified together.
+    """The setting of largest speedup, (tau * t(B)) / (t(B (nodes + 1)) + passes * c), for B requests verified together.
 
-    A draft pass costs ``cost.draft_ms`` at every batch. Raises ``ValueError`` for a bad batch, falling times, or no outcome.
+    ``nodes`` is the mean tree's size: the budget, or less where a policy ends its trees itself. A draft pass costs
+    ``cost.draft_ms`` at every batch. Raises ``ValueError`` for a bad batch, falling times, or no outcome.
     Law: no simulated setting is faster, and of equal ones the smaller budget is named.
     """
     check_whole("batch", batch, 1, MAX_BATCH)
@@ -86,7 +87,9 @@ def recommend(outcomes: Sequence[Outcome], cost: PassCost, batch: int = 1) -> Ad
     if not outcomes:
         raise ValueError("rows: none given, at least one simulated setting is needed")
     budgets = np.array([one.setting.budget for one in outcomes])
-    gains = speedup(cost, [one.tau - 1 for one in outcomes], budgets, [one.passes for one in outcomes], batch)
+    gains = speedup(
+        cost, [one.tau - 1 for one in outcomes], [one.nodes for one in outcomes], [one.passes for one in outcomes], batch
+    )
     order = np.lexsort((budgets, -gains))
     best = int(order[0])
     if gains[best] <= 1:
@@ -110,8 +113,8 @@ def _fits(ranked: Sequence[tuple[Outcome, float]]) -> dict[str, Fit]:
 
 
 def _expressed(setting: Setting) -> tuple:
-    if setting.early_stop:
-        return ()  # no engine stops its draft where nothing deeper can enter
+    if setting.early_stop or setting.threshold is not None:
+        return ()  # these engines draft as many levels as they were told
     policy = POLICIES[setting.policy]
     given = {name: value for name in ("max_depth", "top_k") if (value := getattr(setting, name)) is not None}
     asked = policy(**given).engine_setting(setting.budget)
@@ -143,8 +146,7 @@ def _outcome(number: int, row: object) -> Outcome:
         raise ValueError(f"rows: row {number} has no known policy, allowed is one of {', '.join(POLICIES)}")
     numbers = {name: row.get(name) for name in ("tau", "passes")}
     for name, value in numbers.items():
-        real = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
-        if not real or value < (name == "tau"):
+        if not _is_number(value) or value < (name == "tau"):
             raise ValueError(f"rows: row {number} has {name} {value!r}, allowed is {int(name == 'tau')} or more")
     budget = check_whole(f"rows: row {number}, budget", row.get("budget"), 1, MAX_BUDGET)
     early = row.get("early_stop")
@@ -155,8 +157,18 @@ def _outcome(number: int, row: object) -> Outcome:
     for name in ("max_depth", "top_k", "early_stop"):
         if row.get(name) is not None and name not in known:
             raise ValueError(f"rows: row {number} has {name} {row[name]!r}, allowed is null: {row['policy']} has no {name}")
-    bounds = [row[name] if isinstance(row.get(name), (int, float)) else math.nan for name in ("low", "high")]
-    return Outcome(Setting(row["policy"], budget, *sizes, early), float(row["tau"]), *bounds, float(row["passes"]), float(budget))
+    threshold, stops = row.get("threshold"), POLICIES[row["policy"]].stops
+    if (threshold is not None) != stops or (stops and not _is_number(threshold)):
+        allowed = f"a number: {row['policy']} ends its trees by it" if stops else f"null: {row['policy']} has none"
+        raise ValueError(f"rows: row {number} has threshold {threshold!r}, allowed is {allowed}")
+    bounds = [row[name] if _is_number(row.get(name)) else math.nan for name in ("low", "high")]
+    nodes = row["nodes"] if _is_number(row.get("nodes")) and 0 <= row["nodes"] <= budget else budget
+    setting = Setting(row["policy"], budget, *sizes, early, threshold)
+    return Outcome(setting, float(row["tau"]), *bounds, float(row["passes"]), float(nodes))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _size(number: int, name: str, value: object) -> int | None:

@@ -160,7 +160,11 @@ def _policies() -> None:
 
 
 def _more(settings: Settings) -> None:
-    shown = POLICIES[settings.static], POLICIES[settings.dynamic], POLICIES[str(PROPERTIES["dynamic"].default)]  # charts show the last
+    shown = (
+        POLICIES[settings.static],
+        POLICIES[settings.dynamic],
+        POLICIES[str(PROPERTIES["dynamic"].default)],
+    )  # charts show the last
     for name, parameter in offered_parameters().items():
         if any(parameter in policy.parameters for policy in shown):
             _slider(name, parameter.label, parameter.step)

@@ -53,6 +53,15 @@ def test_each_engine_gets_the_fastest_setting_that_it_can_express():
     assert recommend([EARLY], TIMES, 1).flags["vLLM"] == "speculation off"
 
 
+def test_a_tree_that_ends_itself_is_priced_at_its_mean_size():
+    """Budget 31 but 3 nodes on average: the time of 4 positions counts, and no engine has the rule."""
+    ends = Outcome(Setting("ddd", 31, 4, 4, threshold=0.3), 2.0, 1.9, 2.1, 2, 3.0)
+    advice = recommend([ends], TIMES)
+    assert advice.speedup == pytest.approx(2.0 * 10 / (float(TIMES.verify(4)) + 2 * 0.6))
+    assert set(advice.flags.values()) == {"speculation off"}
+    assert outcomes_from({"version": 1, "rows": [row_of(ends)]}) == [ends]
+
+
 def test_rows_written_are_read_back():
     """A simulation survives its file."""
     document = {"version": 1, "rows": [row_of(one) for one in (SMALL, EARLY, CHAIN)]}
@@ -62,6 +71,7 @@ def test_rows_written_are_read_back():
 @pytest.mark.parametrize(
     "change,field",
     [({"policy": "none"}, "policy"), ({"tau": 0.5}, "tau"), ({"tau": "x"}, "tau"), ({"budget": 0}, "budget")]
+    + [({"threshold": 0.4}, "threshold"), ({"policy": "ddd", "early_stop": None}, "threshold")]
     + [({"passes": -1}, "passes"), ({"top_k": 0}, "top_k"), ({"early_stop": 3}, "early_stop"), ({"policy": "chain"}, "max_depth")],
 )
 def test_a_row_that_is_none_is_one_sentence(change, field):

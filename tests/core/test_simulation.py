@@ -9,6 +9,7 @@ import pytest
 from eagle_viz import POLICIES, SyntheticLandscape
 from eagle_viz.core.curves import Setting, best_first_curves, curves, eagle2_curves, nested_curve
 from eagle_viz.core.landscape import Candidates, Landscape
+from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.recording import MAX_DEPTH, RecordedCycle, read, shipped
 from eagle_viz.core.replay import replay
 from eagle_viz.core.simulation import outcomes, simulate, tally, whole
@@ -44,6 +45,20 @@ def test_eagle2_at_every_setting_is_the_policy_drafted_and_verified_by_itself():
                 draft = POLICIES["eagle2"](top_k=top_k, max_depth=depth, early_stop=early)(cycle.landscape, budget)
                 assert curve.written[budget] == cycle.written(cycle.verdict(draft.tree).accept_length)
                 assert curve.passes[budget] == draft.passes
+
+
+def test_policies_that_end_their_trees_are_simulated_as_they_draft():
+    """Written tokens, passes and nodes of each threshold and budget equal those of each own draft."""
+    for _, cycle in cycles(1):
+        for setting, found in curves(cycle).items():
+            if setting.threshold is None or setting.top_k not in (None, 2, 10):
+                continue
+            made = {"stop_below": setting.threshold} if setting.top_k is None else {"top_k": setting.top_k, "max_depth": 12}
+            policy = POLICIES[setting.policy](**made, **({} if setting.top_k is None else {"least_mass": setting.threshold}))
+            for budget in {1, 5, 12, setting.budget}:
+                draft, _ = draft_up_to(policy, cycle.landscape, budget)
+                wrote = cycle.written(cycle.verdict(draft.tree).accept_length)
+                assert (found.written[budget], found.passes[budget], found.nodes[budget]) == (wrote, draft.passes, draft.budget)
 
 
 def test_best_first_under_every_cap_is_the_policy_drafted_by_itself():
