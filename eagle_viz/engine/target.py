@@ -130,10 +130,13 @@ class Target:
         folder = Path(folder).expanduser() if Path(folder).expanduser().exists() else folder
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder)
-            model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
-        except (OSError, ValueError, KeyError) as error:
-            reason = str(error).splitlines()[0]
+            model, found = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+        except Exception as error:  # what these libraries raise for a broken file is of any kind, plain Exception among them
+            reason = " ".join(str(error).split())[:300] or type(error).__name__
             raise ValueError(f"target {str(folder)!r} is not a Hugging Face causal language model: {reason}") from error
+        for kind, words in (("missing_keys", "lacks"), ("unexpected_keys", "holds, with no place for it in its config,")):
+            if found.get(kind):
+                raise ValueError(f"target {str(folder)!r} {words} the tensor {min(found[kind])!r}")
         return cls(model.eval(), tokenizer, dtype)
 
     @torch.inference_mode()

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from transformers import GPT2Config, GPT2LMHeadModel, Qwen2Config, Qwen2ForCausalLM
 
 from eagle_viz.engine.llama import Llama, additive_mask
@@ -134,6 +135,20 @@ def test_a_saved_folder_loads_again(tmp_path, hf_llama, tiny_target):
     tiny_target.tokenizer.save_pretrained(tmp_path)
     loaded = Target.load(tmp_path)
     torch.testing.assert_close(loaded.forward(PREFIX).logits, tiny_target.forward(PREFIX).logits)
+
+
+def test_tensors_that_are_missing_or_have_no_place_are_named(tmp_path, hf_llama, tiny_target):
+    """Hugging Face would draw missing weights at random and drop the others: both change the model, so both are refused."""
+    hf_llama.save_pretrained(tmp_path)
+    tiny_target.tokenizer.save_pretrained(tmp_path)
+    path, lost = tmp_path / "model.safetensors", "model.layers.1.mlp.up_proj.weight"
+    tensors = load_file(path)
+    save_file({name: tensor for name, tensor in tensors.items() if name != lost}, path, metadata={"format": "pt"})
+    with pytest.raises(ValueError, match=f"lacks the tensor '{lost}'"):
+        Target.load(tmp_path)
+    save_file(tensors | {"model.layers.9.mlp.up_proj.weight": tensors[lost].clone()}, path, metadata={"format": "pt"})
+    with pytest.raises(ValueError, match="no place for it in its config, the tensor 'model.layers.9.mlp.up_proj.weight'"):
+        Target.load(tmp_path)
 
 
 @pytest.mark.real
