@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from eagle_viz.core import recording
 from eagle_viz.imports import Acceptance
+from eagle_viz.ui import world
 from eagle_viz.ui.opened import Numbers, recognise
 from eagle_viz.ui.parts import NO_BROWSER
 from tests.imports.test_formats import BENCH, VLLM_METRICS, VLLM_RESPONSE
@@ -93,10 +94,11 @@ def test_anything_else_gets_one_sentence(content, words):
 
 def test_a_node_list_becomes_the_static_shape(app):
     """EAGLE's choices dropped on the page: the gray tree is that shape, the budget its size, and the address holds it."""
-    said = drop(app, "choices.py", b"mine = [[0], [0, 0], [1]]")
+    drop(app, "choices.py", b"mine = [[0], [0, 0], [1]]")
     now = app.session_state["settings"]
-    assert (now.shape, now.budget, now.source) == ("[[0],[0,0],[1]]", 3, "synthetic") and "Own shape" in said
-    assert app.session_state["settings"].static == "eagle1"
+    assert (now.shape, now.budget, now.source, now.static) == ("[[0],[0,0],[1]]", 3, "synthetic", "eagle1")
+    static, dynamic = world.sides(now)
+    assert static.policy().paths == ((0,), (0, 0), (1,)) and static.title == "Own shape" and dynamic.title == "EAGLE-2"
 
 
 def test_a_shape_that_is_none_is_one_sentence_on_every_view(app):
