@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from ..core.places import models
 from .parser import say
+from .served import add_served, check_served, record_from_servers
 
 if TYPE_CHECKING:
+    from ..core.recording import Recording
     from ..engine.drafted import Drafter
     from ..engine.prompts import Prompt
     from ..engine.target import Target
@@ -64,7 +66,8 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--max-new-tokens", type=int, default=64, help="length of each answer (default 64)")
     parser.add_argument("--contexts", type=int, help="at most so many cycles of each answer, evenly spaced (default: all)")
     add_model(parser)
-    parser.set_defaults(run=run_record)
+    add_served(parser)
+    parser.set_defaults(run=run_record, parser=parser)
 
 
 def run_fetch(args: argparse.Namespace) -> int:
@@ -119,23 +122,27 @@ def load_drafter(args: argparse.Namespace, target: Target, candidates: int = CAN
 def run_record(args: argparse.Namespace) -> int:
     """Record the shipped prompts, or one of one's own; print the files written."""
     from ..core.recording import write
-    from ..engine.assembly import standard_contest
-    from ..engine.recorder import record
 
-    chosen = _prompts_to_record(args)
-    target = load_target(args)
-    made = record(
-        target,
-        load_drafter(args, target),
-        chosen,
-        standard_contest(),
-        args.max_new_tokens,
-        args.contexts,
-        report=lambda now: say(f"{now.prompt}: {now.step} {now.done}/{now.total}"),
-    )
-    for recording in made:
+    served, chosen = check_served(args.parser, args), _prompts_to_record(args)
+    for recording in record_from_servers(args, chosen) if served else _record_here(args, chosen):
         print(write(recording, Path(args.to) / f"{recording.name}.npz"))
     return 0
+
+
+def _record_here(args: argparse.Namespace, prompts: list[Prompt]) -> list[Recording]:
+    from ..engine.recorder import record
+
+    target = load_target(args)
+    named = {} if args.target is None else {"target_name": Path(args.target).name}
+    return record(
+        target,
+        load_drafter(args, target),
+        prompts,
+        max_new_tokens=args.max_new_tokens,
+        contexts=args.contexts,
+        report=lambda now: say(f"{now.prompt}: {now.step} {now.done}/{now.total}"),
+        **named,
+    )
 
 
 def _prompts_to_record(args: argparse.Namespace) -> list[Prompt]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from eagle_viz.core.greedy import GreedyCalibration, read_for_greedy
 from eagle_viz.core.landscape import AverageTable, RecordedLandscape
-from eagle_viz.core.policies import Eagle1, Eagle2
+from eagle_viz.core.policies import Eagle1, Eagle2, Policy
 from eagle_viz.core.recording import MAX_DEPTH, GreedyReading, LiveVerdict, RecordedCycle, Recording, average_confidences
 from eagle_viz.engine.expansion import Expanded
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.texts import TokenTexts, pieces
 
-if TYPE_CHECKING:
-    from eagle_viz.engine.generation import Contest
+Contest = Mapping[str, tuple[Policy, int]]
+"""The compared policies by a name of one's own, each with its budget (root not counted); the first one leads."""
 
 TAIL = 16
 """Tokens read beyond the answer, so that a deep tree near its end still meets the target's own continuation."""
@@ -96,7 +96,9 @@ def assemble(
     """
     if not contexts:
         raise ValueError(f"prompt: the answer to {prompt.name!r} is over before its first cycle, so there is nothing to record")
-    texts = TokenTexts(tokenizer).of([*text.tokens[text.prompt_length :], *_tokens([context.known for context in contexts])])
+    texts = TokenTexts(tokenizer).of(
+        [*text.tokens[text.prompt_length :], *candidate_tokens([context.known for context in contexts])]
+    )
     return Recording(
         name=f"{drafter}-{prompt.name}",
         title=prompt.title,
@@ -138,7 +140,7 @@ def averaged(
 
     `greedy`: the others' average in the greedy reading, where the recording knows that.
     """
-    texts = {**one.texts, **TokenTexts(tokenizer).of(_tokens(known))}
+    texts = {**one.texts, **TokenTexts(tokenizer).of(candidate_tokens(known))}
     cycles = tuple(
         replace(
             cycle,
@@ -150,6 +152,6 @@ def averaged(
     return replace(one, cycles=cycles, texts=texts, average=average, greedy=reading)
 
 
-def _tokens(known: Sequence[Expanded]) -> Iterator[int]:
-    """Every candidate token."""
+def candidate_tokens(known: Sequence[Expanded]) -> Iterator[int]:
+    """Every candidate token of these contexts, one as often as it is a candidate."""
     return (int(token) for expanded in known for row in expanded.values() for token in row.tokens)

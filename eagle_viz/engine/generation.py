@@ -8,20 +8,18 @@ from torch import Tensor
 
 from eagle_viz.core.greedy import GreedyCalibration, in_reading
 from eagle_viz.core.landscape import RecordedLandscape
-from eagle_viz.core.policies import Draft, Policy
+from eagle_viz.core.policies import Draft
 from eagle_viz.core.policies.base import MAX_DEPTH
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.tree import DraftTree
 from eagle_viz.core.verification import Verdict, conditional_acceptance, verify_greedy, verify_sampled, written
+from eagle_viz.engine.assembly import Contest
 from eagle_viz.engine.cycle import Cycle, union, with_target
 from eagle_viz.engine.drafted import DraftedLandscape, Drafter
 from eagle_viz.engine.reader import TREE_ROWS, Reader
 from eagle_viz.engine.sampling import GREEDY, Settings, choose, greedy, processed_rows
 from eagle_viz.engine.target import Target
 from eagle_viz.engine.texts import TokenTexts
-
-Contest = Mapping[str, tuple[Policy, int]]
-"""The compared policies by a name of one's own, each with its budget (root not counted); the first one leads."""
 
 
 class Generation:

@@ -1,6 +1,19 @@
 """A model behind a server (vLLM, SGLang, llama.cpp) as one more landscape; no torch."""
 
-from .client import Cancelled, ServedError
+from .client import KEY_VARIABLE, TARGET_KEY_VARIABLE, Cancelled, Client, ServedError
 from .landscape import ServedLandscape
+from .model import ServedModel
+from .recorder import record_served
+from .vocabulary import same_vocabulary
 
-__all__ = ["Cancelled", "ServedError", "ServedLandscape"]
+__all__ = [
+    "KEY_VARIABLE",
+    "TARGET_KEY_VARIABLE",
+    "Cancelled",
+    "Client",
+    "ServedError",
+    "ServedLandscape",
+    "ServedModel",
+    "record_served",
+    "same_vocabulary",
+]

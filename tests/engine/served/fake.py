@@ -11,56 +11,134 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 
 VOCABULARY = 40
+END = 2
 KEY = "s3cret-of-nobody"
 
 
-def softmax_after(ids) -> np.ndarray:
-    """[40] the known model: probabilities that depend on every id of the prompt."""
-    seed = sum((place + 1) * token for place, token in enumerate(ids))
+def softmax_after(ids, salt=0) -> np.ndarray:
+    """[40] the known model: probabilities that depend on every id of the prompt; another ``salt`` is another model."""
+    seed = salt + sum((place + 1) * int(token) for place, token in enumerate(ids))
     logits = np.random.default_rng(seed).normal(size=VOCABULARY) * 2
     return np.exp(logits) / np.exp(logits).sum()
 
 
-def most_probable(ids, count):
-    """[(id, log-probability)] of the model, most probable first."""
-    row = softmax_after(ids)
-    return [(int(token), math.log(row[token])) for token in np.argsort(-row)[:count]]
+def greedy_after(ids, count, salt=0) -> list[int]:
+    """The model's own answer, one most probable token after another, up to its end token."""
+    said: list[int] = []
+    while len(said) < count and END not in said:
+        said.append(int(np.argmax(softmax_after([*ids, *said], salt))))
+    return said
 
 
-def vllm(body):
+def encode(text) -> list[int]:
+    """A tokenizer that gives every character a token."""
+    return [3 + ord(character) % (VOCABULARY - 3) for character in text]
+
+
+def decode(tokens) -> str:
+    """What tokens read as: numbered words."""
+    return "".join(f" w{token}" for token in tokens)
+
+
+@dataclass(frozen=True)
+class Model:
+    """What an engine serves: the known model of this ``salt``, its tokens ``shifted`` against the others' where it is not 0."""
+
+    salt: int = 0
+    shifted: int = 0
+    tells_wanted: bool = True
+
+    def top(self, ids, count):
+        """[(id, log-probability)], most probable first."""
+        row = softmax_after(ids, self.salt)
+        return [(int(token), math.log(row[token])) for token in np.argsort(-row)[:count]]
+
+    def wanted(self, ids, tokens):
+        """[(id, log-probability)] of these tokens."""
+        row = softmax_after(ids, self.salt)
+        return [(token, math.log(row[token])) for token in tokens]
+
+    def encode(self, text):
+        return [(token + self.shifted) % VOCABULARY for token in encode(text)]
+
+
+def vllm(model, body):
     """As `/v1/completions` of vLLM answers with `return_tokens_as_token_ids`."""
     choices = []
     for index, ids in enumerate(body["prompt"]):
-        top = most_probable(ids, body["logprobs"])
-        names = {f"token_id:{token}": value for token, value in top}
-        told = {"text_offset": [0], "token_logprobs": [top[0][1]], "tokens": [f"token_id:{top[0][0]}"], "top_logprobs": [names]}
-        choices.append({"index": index, "text": "x", "logprobs": told, "finish_reason": "length", "stop_reason": None})
+        said = greedy_after(ids, body["max_tokens"], model.salt)
+        asked = body.get("logprob_token_ids") if model.tells_wanted else None
+        told = []
+        for place in range(len(said)):
+            before = [*ids, *said[:place]]
+            listed = model.top(before, body["logprobs"]) if asked is None else model.top(before, 1) + model.wanted(before, asked)
+            told.append({f"token_id:{token}": value for token, value in listed})
+        names = [f"token_id:{token}" for token in said]
+        logprobs = {"text_offset": [0] * len(said), "tokens": names, "top_logprobs": told}
+        finish = "stop" if said[-1] == END else "length"
+        choices.append({"index": index, "text": decode(said), "logprobs": logprobs, "finish_reason": finish, "stop_reason": None})
     return {"id": "cmpl-1", "object": "text_completion", "model": body["model"], "choices": choices[::-1]}
 
 
-def sglang(body):
+def sglang(model, body):
     """As `/generate` of SGLang answers: [log-probability, id, text]."""
     answers = []
-    for ids in body["input_ids"]:
-        top = [[value, token, None] for token, value in most_probable(ids, body["top_logprobs_num"])]
-        meta = {"finish_reason": {"type": "length", "length": 1}, "prompt_tokens": len(ids), "completion_tokens": 1}
-        meta |= {"output_token_logprobs": [top[0]], "output_top_logprobs": [top]}
-        answers.append({"text": "x", "output_ids": [top[0][1]], "meta_info": meta})
+    for index, ids in enumerate(body["input_ids"]):
+        said = greedy_after(ids, body["sampling_params"]["max_new_tokens"], model.salt)
+        top = [[value, token, None] for token, value in model.top(ids, body.get("top_logprobs_num", 1))]
+        finish = {"type": "stop", "matched": END} if said[-1] == END else {"type": "length", "length": len(said)}
+        meta = {"finish_reason": finish, "prompt_tokens": len(ids), "completion_tokens": len(said)}
+        meta |= {"output_token_logprobs": top[:1], "output_top_logprobs": [top]}
+        if "token_ids_logprob" in body and model.tells_wanted:
+            asked = body["token_ids_logprob"][index]
+            meta["output_token_ids_logprobs"] = [[[value, token, None] for token, value in model.wanted(ids, asked)]]
+        answers.append({"text": decode(said), "output_ids": said, "meta_info": meta})
     return answers
 
 
-def llamacpp(body):
+def llamacpp(model, body):
     """As `/completion` of llama.cpp answers without `post_sampling_probs`."""
     answers = []
     for index, ids in enumerate(body["prompt"]):
-        top = [
-            {"id": token, "token": "x", "bytes": [120], "logprob": value} for token, value in most_probable(ids, body["n_probs"])
-        ]
-        answers.append({"index": index, "content": "x", "completion_probabilities": [{**top[0], "top_logprobs": top}]})
-    return answers
+        said = greedy_after(ids, body["n_predict"], model.salt)
+        count = body.get("n_probs", 1) if model.tells_wanted else min(body.get("n_probs", 1), 10)
+        top = [{"id": token, "token": "x", "bytes": [120], "logprob": value} for token, value in model.top(ids, count)]
+        told = {"index": index, "content": decode(said), "tokens": said if body.get("return_tokens") else []}
+        told |= {"stop": True, "stop_type": "eos" if said[-1] == END else "limit"}
+        answers.append({**told, "completion_probabilities": [{**top[0], "top_logprobs": top}]})
+    return answers if len(answers) > 1 else answers[0]
 
 
-ENGINES = {"vllm": ("/v1/completions", vllm), "sglang": ("/generate", sglang), "llamacpp": ("/completion", llamacpp)}
+def _chat(messages):
+    """The chat template of all fakes."""
+    return "".join(f"{message['role']}:{message['content']};" for message in messages) + "bot:"
+
+
+def vllm_tokens(model, body):
+    """`/tokenize` of vLLM: of a text, or of a chat in its template."""
+    tokens = model.encode(_chat(body["messages"]) if "messages" in body else body["prompt"])
+    return {"count": len(tokens), "max_model_len": 512, "tokens": tokens, "token_strs": None}
+
+
+PLACES = {
+    "vllm": {
+        "/v1/completions": vllm,
+        "/tokenize": vllm_tokens,
+        "/detokenize": lambda model, body: {"prompt": decode(body["tokens"])},
+    },
+    "sglang": {
+        "/generate": sglang,
+        "/v1/tokenize": lambda model, body: {"tokens": model.encode(body["prompt"]), "count": 1, "max_model_len": 512},
+        "/v1/detokenize": lambda model, body: {"text": decode(body["tokens"])},
+    },
+    "llamacpp": {
+        "/completion": llamacpp,
+        "/apply-template": lambda model, body: {"prompt": _chat(body["messages"])},
+        "/tokenize": lambda model, body: {"tokens": model.encode(body["content"])},
+        "/detokenize": lambda model, body: {"content": decode(body["tokens"])},
+    },
+}
+ENGINES = tuple(PLACES)
 
 
 @dataclass
@@ -68,6 +146,7 @@ class Fake:
     """What a fake server does, and what it was asked: `twist` changes an answer, `status` refuses, `delay` seconds wait."""
 
     engine: str
+    model: Model = Model()
     twist: object = None
     statuses: list = field(default_factory=list)
     delay: float = 0.0
@@ -79,14 +158,16 @@ class Fake:
         if self.key and key != f"Bearer {self.key}":
             return 401, {"error": {"message": f"Unauthorized {key}"}}
         if path == "/v1/models":
-            return 200, {"object": "list", "data": [{"id": "tiny", "object": "model", "owned_by": self.engine}]}
+            card = {"id": f"/models/tiny{self.model.salt or ''}.gguf", "object": "model", "owned_by": self.engine}
+            return 200, {"object": "list", "data": [card]}
         self.asked.append(body)
         time.sleep(self.delay)
         status = self.statuses.pop(0) if self.statuses else 200
         if status != 200:
             return status, {"error": {"message": "Requested sample logprobs of 50 is greater than max allowed: 20", "code": status}}
-        place, make = ENGINES[self.engine]
-        made = make(body) if path == place else {"error": "File Not Found"}
+        if path not in PLACES[self.engine]:
+            return 404, {"error": {"message": "Not Found"}}
+        made = PLACES[self.engine][path](self.model, body)
         return 200, self.twist(made) if self.twist else made
 
 

@@ -93,7 +93,7 @@ def test_a_refusal_that_repeats_the_key_is_told_without_it(monkeypatch):
 
 def test_wrong_model():
     with serving("vllm") as fake:
-        assert "model 'big' is not served here, allowed is tiny" in refused(fake, model="big")
+        assert "model 'big' is not served here, allowed is /models/tiny.gguf" in refused(fake, model="big")
 
 
 def test_unknown_engine():
@@ -139,11 +139,11 @@ def test_a_server_that_samples():
     """The chosen token is the second most probable, although temperature 0 was asked."""
 
     def second(answer):
-        told = answer[0]["completion_probabilities"][0]
-        told["id"] = told["top_logprobs"][1]["id"]
+        told = answer[0]["meta_info"]
+        told["output_token_logprobs"] = [told["output_top_logprobs"][0][1]]
         return answer
 
-    with serving("llamacpp", twist=second) as fake:
+    with serving("sglang", twist=second) as fake:
         assert "samples instead of reporting" in refused(fake)
 
 
@@ -151,7 +151,7 @@ def test_probabilities_after_sampling_are_refused():
     """Log-probabilities that sum to more than 1 are no softmax."""
 
     def raised(answer):
-        for entry in answer[0]["completion_probabilities"][0]["top_logprobs"]:
+        for entry in answer["completion_probabilities"][0]["top_logprobs"]:
             entry["logprob"] = 0.0
         return answer
 
