@@ -16,6 +16,8 @@ from ..core.places import models
 from ..core.policies import BestStatic, Eagle1, Eagle2, Policy
 from ..core.recording import Recording
 from ..engine.prompts import Prompt
+from . import live_served
+from .live_served import Servers
 
 if TYPE_CHECKING:
     from ..engine.assembly import Progress
@@ -28,14 +30,18 @@ if TYPE_CHECKING:
 DESERTED = 60.0
 """Seconds without a look from the page after which a run without trees yet stops by itself."""
 HEADS = models()
-DRAFTERS = {"head": "the trained EAGLE head", "oracle": "the target itself (slow, an upper bound)"}
+DRAFTERS = {
+    "head": "the trained EAGLE head",
+    "oracle": "the target itself (slow, an upper bound)",
+    "served": "a model behind a server (vLLM, SGLang, llama.cpp)",
+}
 
 
 @dataclass(frozen=True)
 class Request:
     """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 drafts ``budget`` nodes a pass.
 
-    ``shown`` the policies on the page, whose trees are drafted first.
+    ``shown`` the policies on the page, whose trees are drafted first. ``servers`` whom to ask instead of a model on this machine.
     """
 
     prompt: Prompt
@@ -45,10 +51,15 @@ class Request:
     top_k: int
     max_depth: int
     shown: tuple[Policy, ...] = (Eagle1(), Eagle2())
+    servers: Servers | None = None
 
     def __post_init__(self) -> None:
         if self.drafter not in DRAFTERS:
             raise ValueError(f"drafter: {self.drafter!r} given, allowed is {' or '.join(DRAFTERS)}")
+        if (self.drafter == "served") != (self.servers is not None):
+            raise ValueError(
+                f"servers: {self.servers!r} given with drafter {self.drafter!r}, allowed is an address with 'served' alone"
+            )
 
 
 def asked(text: str, system: str = "", raw: bool = False, before: tuple[str, ...] = ()) -> Prompt:
@@ -107,6 +118,8 @@ def heads() -> list[Path]:
 
 def start(request: Request) -> Live:
     """Generate in the background."""
+    if request.servers is not None:
+        return _in_background(Live(request), lambda live: live_served.generate(live, request, request.servers))
     return _in_background(Live(request), lambda live: _generate(live, request))
 
 

@@ -20,17 +20,36 @@ def controls() -> None:
     busy = _busy()
     with st.expander("Your own prompt, live"):
         st.text_area("Prompt", "Write a short thank-you note to a neighbour.", key="live_prompt", max_chars=2000, height=90)
-        options = list(live.DRAFTERS) if live.heads() else ["oracle"]
+        options = [name for name in live.DRAFTERS if name != "head" or live.heads()]
         st.text_input("System prompt (optional)", key="live_system", max_chars=1000)
         st.toggle("Raw text", key="live_raw", help="No chat template: the model goes on with the text as it stands.")
         if _last_turns():
             st.toggle("Go on from the last answer", key="live_go_on", help="Your prompt is the next turn of the same conversation.")
         st.selectbox("Drafter", options, format_func=live.DRAFTERS.get, key="live_drafter")
+        if st.session_state["live_drafter"] == "served":
+            _servers()
         st.slider("Tokens at most", 16, 128, 64, step=8, key="live_limit")
         with st.container(horizontal=True):
             st.button("Generate", key="live_start", type="primary", disabled=busy, on_click=_start)
             st.button("Stop", key="live_stop", disabled=not busy, on_click=_stop)
         st.button("Get the target model (93 MB)", key="live_fetch", type="tertiary", disabled=busy, on_click=_fetch)
+
+
+def _servers() -> None:
+    """Addresses and keys; a password field's text stays in this session."""
+    text = "The model's server, as in http://127.0.0.1:8000"
+    st.text_input("Server address", key="live_url", max_chars=300, help=f"{text}. Without a second address it drafts for itself.")
+    st.text_input("Key (optional)", key="live_key", type="password", max_chars=300)
+    wide = "A larger model of the same vocabulary whose text the first one drafts."
+    st.text_input("Address of the target's server (optional)", key="live_target_url", max_chars=300, help=wide)
+    st.text_input("The target's key (optional)", key="live_target_key", type="password", max_chars=300)
+
+
+def _typed_servers() -> live.Servers | None:
+    state = st.session_state
+    if state["live_drafter"] != "served":
+        return None
+    return live.Servers(state["live_url"], state["live_target_url"], state["live_key"], state["live_target_key"])
 
 
 def _busy() -> bool:
@@ -60,6 +79,7 @@ def _start() -> None:
             now.top_k,
             now.max_depth,
             tuple(side.policy() for side in world.sides(now)),
+            _typed_servers(),
         )
     except ValueError as error:
         state[_RUN], state[_SHOWN] = live.Live(None, error=str(error), finished=True), (None, True)

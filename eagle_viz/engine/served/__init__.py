@@ -3,7 +3,7 @@
 from .client import KEY_VARIABLE, TARGET_KEY_VARIABLE, Cancelled, Client, ServedError
 from .landscape import ServedLandscape
 from .model import ServedModel
-from .recorder import record_served
+from .recorder import Pair, ServedRun, record_served
 from .vocabulary import same_vocabulary
 
 __all__ = [
@@ -11,9 +11,11 @@ __all__ = [
     "TARGET_KEY_VARIABLE",
     "Cancelled",
     "Client",
+    "Pair",
     "ServedError",
     "ServedLandscape",
     "ServedModel",
+    "ServedRun",
     "record_served",
     "same_vocabulary",
 ]

@@ -29,7 +29,8 @@ class Client:
     """JSON from one typed address: no redirect is followed, no proxy, no second host.
 
     ``timeout`` seconds one answer may take; ``retries`` further tries where the server is busy or the line breaks, waiting
-    0.2, 0.4, 0.8 ... seconds; ``cancelled`` is asked before every try. ``key`` empty: the one in the environment's ``variable``.
+    0.2, 0.4, 0.8 ... seconds; ``cancelled`` is asked before every try. ``key`` empty: the one in the environment's ``variable``
+    (no ``variable``: none).
     Raises ``ServedError``, or ``ValueError`` for an address that is not plain http(s) or a key that no header can hold.
     """
 
@@ -51,7 +52,7 @@ class Client:
 
     @property
     def _secret(self) -> str:
-        return self.key or os.environ.get(self.variable, "")
+        return self.key or (os.environ.get(self.variable, "") if self.variable else "")
 
     @cached_property
     def _line(self) -> httpx.Client:
@@ -94,7 +95,8 @@ class Client:
     def _read(self, answer: httpx.Response, place: str) -> dict | list:
         status = answer.status_code
         if status in (401, 403):
-            raise ServedError(f"{self.url}: the server refuses the key ({status}); put the right one in {self.variable}")
+            where = self.variable or "the password field"
+            raise ServedError(f"{self.url}: the server refuses the key ({status}); put the right one in {where}")
         if answer.is_redirect:
             raise ServedError(f"{self.url}: the server sends us to another address ({status}); name that one yourself")
         if status != 200:
@@ -129,5 +131,5 @@ def _checked(text: str) -> str:
     if url is None or url.scheme not in ("http", "https") or not url.host:
         raise ValueError("url: not an address; allowed is for example http://127.0.0.1:8000")
     if url.userinfo or url.query or url.fragment:
-        raise ValueError(f"url: name, key or query inside it; allowed is a plain address, with the key in {KEY_VARIABLE}")
+        raise ValueError("url: name, key or query inside it; allowed is a plain address, with the key in a place of its own")
     return text

@@ -99,21 +99,29 @@ def record_served(
     their trees; times are not recorded, since those of a server asked path by path say nothing of an engine.
     Raises ``ServedError`` in one sentence, also for two models of different vocabularies.
     """
-    pair, contest = Pair(drafter, target), contest or standard_contest()
+    pair = Pair(drafter, target)
     if target is not None:
         same_vocabulary(drafter, target)
-    runs = [_Run(pair, prompt, max_new_tokens, contexts, contest, report) for prompt in prompts]
+    runs = [ServedRun(pair, prompt, max_new_tokens, contexts, contest, report) for prompt in prompts]
     made = [run.record(expand, holds) for run in runs]
     return [run.with_average(one, made) for run, one in zip(runs, made, strict=True)]
 
 
-class _Run:
-    """One answer, its roots, and the landscapes that were asked about below them."""
+class ServedRun:
+    """One answer, its roots, and the landscapes that were asked about below them; arguments as of ``record_served``."""
 
-    def __init__(self, pair: Pair, prompt: Prompt, limit: int, contexts: int | None, contest: Contest, report: Told) -> None:
+    def __init__(
+        self,
+        pair: Pair,
+        prompt: Prompt,
+        limit: int,
+        contexts: int | None = None,
+        contest: Contest | None = None,
+        report: Told = lambda progress: None,
+    ) -> None:
         asked = prompt.encode(pair.writer)
         answer = pair.writer.greedy(asked, limit + TAIL)
-        self.pair, self.prompt, self.contest, self._report = pair, prompt, contest, report
+        self.pair, self.prompt, self.contest, self._report = pair, prompt, contest or standard_contest(), report
         self.text = Text((*asked, *answer.tokens), len(asked), min(limit, len(answer.tokens)))
         self.tokenizer = ServedTokenizer(pair.writer, answer.tokens[-1] if answer.ended else None)
         self.cycles = evenly(list(self._cycles()), contexts)
@@ -129,6 +137,12 @@ class _Run:
             yield root, landscape, live
             root += live[0].accept_length + 1
             self._report(Progress(self.prompt.name, "generate", root - self.text.prompt_length, self.text.answer_length))
+
+    def kinds(self) -> list[str]:
+        """Of each of the answer's tokens: "first", "accepted" by the leading policy's pass, or its "bonus"."""
+        bonus = {root + live[0].accept_length + 1 for root, _, live in self.cycles}
+        places = range(self.text.prompt_length, self.text.end)
+        return ["first", *("bonus" if place in bonus else "accepted" for place in places[1:])]
 
     def record(self, expand: Expand, holds: Mapping[str, object]) -> Recording:
         """The recording of this answer, without an average."""
