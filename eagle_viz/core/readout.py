@@ -234,10 +234,23 @@ def missed_sentences(draft: Draft, label: Label = rank_label) -> list[str]:
     line = list(draft.order)
     if missed:
         line.append(min(missed, key=lambda path: rank_order(float(pool.values[pool.index[path]]), path)))
-    sentences = [_missed(draft.pool, path, label) for path in line]
+    sentences = [_missed(draft.pool, path, before, label) for path, before in zip(line, [None, *line], strict=False)]
     return sentences if missed else [*sentences, ""]
 
 
-def _missed(pool: DraftTree, path: Path, label: Label) -> str:
+def _missed(pool: DraftTree, path: Path, before: Path | None, label: Label) -> str:
+    """Where the last node kept, ``before``, reads the same in two decimals, both are written so that they differ, or as a tie."""
     node = pool.index[path]
-    return f"Next best is {label(path, int(pool.tokens[node]))} ({amount(float(pool.values[node]))}), but the budget is used up."
+    value = float(pool.values[node])
+    worth = amount(value) if before is None else _against(value, float(pool.values[pool.index[before]]))
+    return f"Next best is {label(path, int(pool.tokens[node]))} ({worth}), but the budget is used up."
+
+
+def _against(value: float, kept: float) -> str:
+    """A value beside one that was kept: ``"0.06"``, ``"0.058 against 0.063"`` or ``"0.06, a tie"``."""
+    if amount(value) != amount(kept):
+        return amount(value)
+    for digits in range(3, 7):
+        if f"{value:.{digits}f}" != f"{kept:.{digits}f}":
+            return f"{value:.{digits}f} against {kept:.{digits}f}"
+    return f"{amount(value)}, a tie"

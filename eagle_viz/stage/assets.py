@@ -7,20 +7,28 @@ import re
 from functools import cache
 from importlib.resources import files
 
+from ..view import palette
+
 _HERE = files(__package__)
 _IMPORTS = re.compile(r"^import [^;]*;$", re.MULTILINE)
 
 
 @cache
 def style() -> str:
-    """The stage's CSS."""
-    return (_HERE / "stage.css").read_text(encoding="utf-8")
+    """The stage's CSS, the palette and the type scale before it; ``--scale`` grows its words with the screen."""
+    own = f"--scale: 1; --label: {palette.LABEL}px; --tick: {palette.SIZES['small']}px; {palette.sizes('var(--scale)')}"
+    rules = [
+        f".stage {{ {palette.colours(palette.LIGHT)} {own} }}",
+        f'.stage[data-theme="dark"] {{ {palette.colours(palette.DARK)} }}',
+    ]
+    return "\n".join([*rules, (_HERE / "stage.css").read_text(encoding="utf-8")])
 
 
 @cache
 def player_template() -> str:
-    """The offline page, with ``%%NAME%%`` where its parts go."""
-    return (_HERE / "player.html").read_text(encoding="utf-8")
+    """The offline page in the palette's colours, with ``%%NAME%%`` where its parts go."""
+    page = (_HERE / "player.html").read_text(encoding="utf-8")
+    return page.replace("%%PALETTE%%", palette.colours_of_both())
 
 
 @cache

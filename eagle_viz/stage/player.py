@@ -38,6 +38,7 @@ def player_html(
     }
     parts = {
         "TITLE": html.escape(title or str(trace["label"]) or "Draft trees"),
+        "PROMPT": html.escape(str(trace.get("prompt") or "")),
         "STYLE": style(),
         "SOURCE": source(),
         "DATA": inert_json(data),

@@ -4,62 +4,31 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..core.landscape import Landscape
 from ..core.policies import Draft, Policy
 from ..core.readout import (
-    amount,
     budget_curve,
     cumulative,
     draft_up_to,
     guess_standing,
     missed_sentences,
-    rank_label,
     shortfall_sentence,
     step_sentence,
 )
-from ..core.tree import NO_TOKEN, ROOT, Path, canonical_order, path_name
-from ..view.layout import tidy_layout
+from ..core.tree import NO_TOKEN, Path
+from .nodes import Nodes, Run, Table, quoted
 from .verdict import ROLLS, recorded_verdict, rolled_verdicts
 
 VERSION = 1
 TIERS = (32, 64, 128, 256, 512)
 """Budgets up to which one layout serves; within a tier no node moves."""
 SIDES = ("static", "dynamic")
-GHOST_SIZE = 0.35
-"""Breadth of a candidate that was scored but not kept, against 1 for a kept node."""
 EVERY_BUDGET_UP_TO = 128
 """A policy that is not nested is traced at every budget up to here, above only at the budget asked for."""
-
-Table = dict[str, object]
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """What one policy did at every budget of a tier: ``drafts`` by budget, or one for all (key ``"all"``) where it is nested.
-
-    ``curve``: expected accepted tokens at budgets 0, 1, ..., None where this budget was not traced.
-    """
-
-    policy: Policy
-    drafts: dict[str, Draft]
-    notice: str | None
-    curve: list[float | None]
-
-    @property
-    def largest(self) -> Draft:
-        """The draft with the largest budget."""
-        return max(self.drafts.values(), key=lambda draft: draft.budget)
-
-    def kept(self, budget: int) -> set[Path]:
-        """Every path it keeps at any traced budget up to this one."""
-        if self.policy.nested:
-            return set(self.drafts["all"].order[:budget])
-        return {path for draft in self.drafts.values() if draft.budget <= budget for path in draft.order}
 
 
 def tier_of(budget: int) -> int:
@@ -87,14 +56,15 @@ def build_trace(
     roll_seed: int = 0,
     full: bool = True,
     curve_to: int | None = None,
+    prompt: str | None = None,
 ) -> Table:
     """Trace both policies for every budget from 0 to ``tier``; a JSON-able table.
 
     ``budget`` matters only to policies that are not nested, above 128. ``continuation``: the target's own tokens after the root,
     where they are known; without them the verify phase shows seeded rolls. ``full``: carry the candidates scored but not
     kept, the expand phases and the rolls too (not in a picture that is redrawn while a slider moves). ``curve_to``: the largest
-    budget of the curves of nested policies, the tier by default. Raises what policies raise, but a pool smaller than the tier
-    becomes a side's ``notice``.
+    budget of the curves of nested policies, the tier by default. ``prompt``: the text that led to the root, for exports. Raises
+    what policies raise, but a pool smaller than the tier becomes a side's ``notice``.
 
     Law: the expected accepted tokens shown at budget b are those of ``compare(landscape, b, ...)``, to the last bit.
     """
@@ -102,10 +72,11 @@ def build_trace(
         raise ValueError(f"tier: {tier!r} given, allowed is one of {', '.join(map(str, TIERS))}")
     most = max(tier, curve_to or tier)
     runs = {side: _run(policy, landscape, tier, budget, most) for side, policy in zip(SIDES, (static, dynamic), strict=True)}
-    nodes = _Nodes(landscape, runs, tier, full)
+    nodes = Nodes(landscape, runs, tier, full)
     trace: Table = {
         "version": VERSION,
         "label": label,
+        "prompt": prompt,
         "tier": tier,
         "tiers": [size for size in TIERS if size <= tier],
         "curve_to": most,
@@ -137,80 +108,7 @@ def _run(policy: Policy, landscape: Landscape, tier: int, budget: int, curve_to:
     return Run(policy, drafts, notice, [None if draft is None else draft.tree.expected_accepted for draft in traced])
 
 
-class _Nodes:
-    """The union of what both runs scored, numbered level by level: index 0 is the root."""
-
-    def __init__(self, landscape: Landscape, runs: dict[str, Run], tier: int, full: bool) -> None:
-        self.landscape = landscape
-        self.facts: dict[Path, tuple[int, float, float]] = {}
-        kept = set().union(*(run.kept(tier) for run in runs.values()))
-        for draft in (draft for run in runs.values() for draft in run.drafts.values()):
-            self._collect(draft, None if full else kept)
-        self.paths = sorted(self.facts, key=canonical_order)
-        self.index = {path: i for i, path in enumerate(self.paths)}
-        self.real = any(landscape.token_text(token) is not None for token, _, _ in self.facts.values())
-
-    def _collect(self, draft: Draft, only: set[Path] | None) -> None:
-        pool = draft.pool
-        for path, *facts in zip(pool.paths, pool.tokens.tolist(), pool.confidences.tolist(), pool.values.tolist(), strict=True):
-            if only is None or path in only or path == ROOT:
-                self.facts[path] = tuple(facts)
-
-    def label(self, path: Path, token: int) -> str:
-        """What a sentence calls a node: its quoted token, or its rank path where there is no vocabulary."""
-        text = self.landscape.token_text(token)
-        return rank_label(path) if text is None else quoted(text)
-
-    def table(self, root_text: str | None) -> list[Table]:
-        """One row a node; ``shown`` and ``odds`` are its value and confidence as the page writes them."""
-        rows = []
-        for path in self.paths:
-            token, confidence, value = self.facts[path]
-            text = self.landscape.token_text(token) if path or root_text is None else root_text
-            row = {"path": path_name(path), "parent": self.index[path[:-1]] if path else -1, "depth": len(path)}
-            row |= {"confidence": confidence, "value": value, "odds": amount(confidence), "shown": amount(value)}
-            rows.append(row | ({} if text is None else {"token": token, "text": visible(text)}))
-        return rows
-
-    def rows(self, paths: Iterable[Path]) -> list[int]:
-        """Indices of these paths."""
-        return [self.index[path] for path in paths]
-
-    def layout(self, runs: dict[str, Run], tier: int, full: bool) -> Table:
-        """Breadths of the nodes that either side keeps within a tier, and of all candidates in a full trace."""
-        kept = set().union(*(run.kept(tier) for run in runs.values()))
-        table = self._breadths(tidy_layout(kept))
-        if full:
-            sizes = {path: 1.0 if path in kept else GHOST_SIZE for path in self.paths}
-            pool = kept | set(runs["dynamic"].largest.pool.paths)
-            table["pool"] = self._breadths(tidy_layout(pool, sizes))
-        return table
-
-    def _breadths(self, y: dict[Path, float]) -> Table:
-        return {"nodes": self.rows(y), "y": list(y.values()), "breadth": max(y.values()), "depth": max(map(len, y))}
-
-
-def quoted(text: str, longest: int = 24) -> str:
-    """A token as a sentence names it, its white space visible, a very long one cut.
-
-    >>> quoted(" the")
-    '“␣the”'
-    """
-    marks = visible(text)
-    return f"“{marks if len(marks) <= longest else marks[: longest - 1] + '…'}”"
-
-
-def visible(text: str) -> str:
-    """A token with its white space drawn as marks, and control characters as their escapes.
-
-    >>> visible(" a\\n")
-    '␣a⏎'
-    """
-    marks = {" ": "␣", "\n": "⏎", "\t": "⇥", "\r": "␍"}
-    return "".join(marks.get(sign) or (sign if sign.isprintable() else f"\\x{ord(sign):02x}") for sign in text)
-
-
-def _side(run: Run, nodes: _Nodes, name: str) -> Table:
+def _side(run: Run, nodes: Nodes, name: str) -> Table:
     return {
         "policy": run.policy.name,
         "name": name,
@@ -232,7 +130,7 @@ def _idle(run: Run) -> str:
     return f"{run.policy.title} waits: its nodes appear when the other tree begins to keep."
 
 
-def _reveal(draft: Draft, nodes: _Nodes) -> Table:
+def _reveal(draft: Draft, nodes: Nodes) -> Table:
     """Row s of ``expected``, ``shown``, ``least`` and ``missed``: with s nodes kept; ``why[s]`` is the sentence of step s + 1.
 
     ``passes[b]``: draft passes at budget b, or one number where the policy chooses anew at each budget.
@@ -250,7 +148,7 @@ def _reveal(draft: Draft, nodes: _Nodes) -> Table:
     }
 
 
-def _phases(run: Run, nodes: _Nodes) -> list[Table]:
+def _phases(run: Run, nodes: Nodes) -> list[Table]:
     """The expand layers of a policy that expands before it keeps: who was expanded, what that scored, who goes on."""
     if not run.policy.expands_first:
         return []
@@ -280,7 +178,7 @@ def _layer_sentence(level: int, levels: int, width: int, scored: int, chosen: in
     return f"{what}; the best {chosen} by path product go on."
 
 
-def _verify(runs: dict[str, Run], nodes: _Nodes, continuation: Sequence[int] | None, seed: int, rolls: int) -> Table:
+def _verify(runs: dict[str, Run], nodes: Nodes, continuation: Sequence[int] | None, seed: int, rolls: int) -> Table:
     kept = set().union(*(run.kept(TIERS[-1]) for run in runs.values()))
     drafted = [(path, *nodes.facts[path][:2]) for path in nodes.paths if path in kept]
     if continuation is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..core.readout import guess_standing
 from ..core.recording import Recording
 from ..core.tree import NO_TOKEN, DraftTree
-from ..stage.trace import visible
+from ..stage.nodes import visible
 
 
 def verdict_sentence(recording: Recording, number: int, tree: DraftTree) -> str:

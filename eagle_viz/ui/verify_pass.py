@@ -11,7 +11,7 @@ import streamlit as st
 from ..core.readout import amount, path_confidences, product_text
 from ..core.recording import RecordedCycle, Recording
 from ..core.tree import NO_TOKEN, DraftTree, path_name
-from ..stage.trace import visible
+from ..stage.nodes import visible
 from . import chrome, controls, library, session, world
 from .settings import Settings, scene
 

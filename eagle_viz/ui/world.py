@@ -183,7 +183,11 @@ def trace(world: World, static: PolicyKey, dynamic: PolicyKey, tier: int, budget
     extra: dict[str, object] = {"full": full, "curve_to": most}
     if world.source == "recording":
         rec = read_recording(world.recording)
-        extra |= {"root_text": rec.root_text(world.position), "continuation": rec.cycles[world.position].continuation}
+        extra |= {
+            "prompt": f"{rec.prompt}\n{rec.words_before(world.position)}".strip(),
+            "root_text": rec.root_text(world.position),
+            "continuation": rec.cycles[world.position].continuation,
+        }
     return build_trace(landscape(world), static.policy(), dynamic.policy(), tier=tier, budget=budget, label=world.label, **extra)
 
 

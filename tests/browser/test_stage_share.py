@@ -61,8 +61,8 @@ def test_the_svg_stands_alone_and_shows_what_the_stage_shows(drawn):
     picture = ElementTree.fromstring(saved(page, "stage-save-svg")[1])
     texts = [text.text for text in picture.iter(f"{SVG}text") if text.text]
     assert any("3.46 expected tokens accepted per pass" in text for text in texts) and any("(+19%)" in text for text in texts)
-    marks = [rect for rect in picture.iter(f"{SVG}rect")][1:]
-    assert len(marks) == len(seen["static"]) + len(seen["dynamic"])
+    ground, legend = 1, 3
+    assert len(list(picture.iter(f"{SVG}rect"))) == ground + legend + len(seen["static"]) + len(seen["dynamic"])
     assert all("var(" not in value for element in picture.iter() for value in element.attrib.values())
     assert not [element for element in picture.iter() if "href" in "".join(element.attrib)]
 
@@ -72,7 +72,7 @@ def test_the_png_is_twice_the_size_of_the_picture_and_not_blank(drawn):
     _, content = saved(page, "stage-save-png")
     width, height = struct.unpack(">II", content[16:24])
     box = page.locator("svg.tree").first.bounding_box()
-    assert (width, height) == (2 * (2 * round(box["width"]) + 24), 2 * (round(box["height"]) + 64))
+    assert (width, height) == (2 * (2 * round(box["width"]) + 24), 2 * (round(box["height"]) + 22 + 64 + 30))
     assert content[:8] == b"\x89PNG\r\n\x1a\n" and len(content) > 20_000
 
 

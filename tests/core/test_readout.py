@@ -68,6 +68,14 @@ def test_a_draft_larger_than_the_pool_stops_at_the_pool_and_says_why():
     assert readout.draft_up_to(POLICIES["eagle2"](), SyntheticLandscape(seed=1), 60)[1] is None
 
 
+def test_values_that_read_the_same_in_two_decimals_are_written_apart():
+    """Beside a kept node of 0.06 a missed one of 0.06 says by how much it missed, or that it is a tie."""
+    close = POLICIES["best_first"](max_depth=1)(RankLandscape([0.063, 0.058, 0.03]), 1)
+    assert readout.missed_sentences(close)[-1] == "Next best is node 1 (0.058 against 0.063), but the budget is used up."
+    tied = POLICIES["best_first"](max_depth=1)(RankLandscape([0.25, 0.25]), 1)
+    assert readout.missed_sentences(tied)[-1] == "Next best is node 1 (0.25, a tie), but the budget is used up."
+
+
 def test_each_step_says_what_was_added_and_why():
     draft = POLICIES["best_first"]()(CHAIN, 4)
     assert readout.step_sentence(draft, 1) == "Node 0 is kept: 0.90, the most probable of the 4 guesses not yet taken."

@@ -10,7 +10,8 @@ from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
 from eagle_viz.core.landscape import Candidates, RecordedLandscape
 from eagle_viz.core.readout import misspent
 from eagle_viz.core.tree import path_name
-from eagle_viz.stage.trace import TIERS, build_trace, quoted, tier_of, visible
+from eagle_viz.stage.nodes import quoted, visible
+from eagle_viz.stage.trace import TIERS, build_trace, tier_of
 
 EAGLE2 = POLICIES["eagle2"](max_depth=12)
 EAGLE1 = POLICIES["eagle1"]()
@@ -147,3 +148,23 @@ def test_an_exact_tie_reads_like_python_writes_it():
     trace = build_trace(RankLandscape([0.5, 0.125]), POLICIES["chain"](), POLICIES["best_first"](max_depth=3), tier=32)
     node = next(node for node in trace["nodes"] if node["path"] == "1")
     assert node["shown"] == f"{0.125:.2f}"
+
+
+def test_equal_tokens_are_told_apart_by_their_paths():
+    """Where two kept nodes read the same, every sentence about them names the path; a single one needs none."""
+    table = {(): Candidates(np.array([5, 6]), np.array([0.6, 0.3])), (0,): Candidates(np.array([5]), np.array([0.5]))}
+    empty = Candidates(np.array([], dtype=int), np.array([]))
+    land = RecordedLandscape(table | {path: empty for path in ((1,), (0, 0))}, root_token=4, texts={4: " said", 5: " the", 6: " a"})
+    trace = build_trace(land, POLICIES["chain"](), POLICIES["best_first"](max_depth=2), tier=32)
+    why = trace["sides"]["dynamic"]["reveals"]["all"]["why"]
+    assert [sentence.split(" is kept")[0] for sentence in why] == ["“␣the” (0)", "“␣a”", "“␣the” (0.0)"]
+
+
+def test_both_sides_have_a_curve_over_the_budget_that_is_compares():
+    """Entry b of a curve is the expected accepted tokens at budget b, beyond the tier too."""
+    trace = lab(curve_to=64)
+    for side, policy in (("static", EAGLE1), ("dynamic", EAGLE2)):
+        curve = trace["sides"][side]["curve"]
+        assert len(curve) == 65 and trace["curve_to"] == 64
+        for budget in (0, 1, 33, 64):
+            assert curve[budget] == policy(SyntheticLandscape(seed=11), budget).tree.expected_accepted

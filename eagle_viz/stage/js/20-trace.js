@@ -3,6 +3,7 @@
 export const SIDES = ["static", "dynamic"];
 export const OTHER = { static: "dynamic", dynamic: "static" };
 const NEVER = 1 << 30;
+export const FAINT = 0.02;
 
 // The table that Python sent, with each node's children and the way from a path to its node; `table` is what came.
 export function readTrace(table) {
@@ -76,6 +77,11 @@ export function factsOf(trace, reveal, count) {
   const parents = new Set(kept.map(({ parent }) => parent));
   const branch = kept.reduce((sum, { node, value }) => sum + (parents.has(node) ? 0 : value), 0);
   return { levels, branch, depth: levels.length };
+}
+
+// Whether a node is drawn as worth under 0.02: by the number that stands beside it, so that label and look agree.
+export function isFaint({ shown }) {
+  return shown.startsWith("<") || Number(shown) < FAINT;
 }
 
 export function passesAt({ passes }, budget) {

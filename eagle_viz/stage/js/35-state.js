@@ -28,6 +28,7 @@ export const START = {
   mode: "nodes",
   look: null,
   candidates: false,
+  full: false,
   wanted: null,
   command: null,
   serial: 0,

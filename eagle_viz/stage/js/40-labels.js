@@ -8,11 +8,11 @@ const CELL = 48;
 export const LONGEST_TOKEN = 12;
 
 // Measures texts in the page's font, each once; a test without a page puts a measure of its own in.
-export const ruler = { widths: new Map(), font: "sans-serif", pen: null, measure: widthInPage };
+export const ruler = { widths: new Map(), font: "10.5px sans-serif", pen: null, measure: widthInPage };
 
 function widthInPage(text, weight) {
   ruler.pen ??= document.createElement("canvas").getContext("2d");
-  ruler.pen.font = `${weight} 10.5px ${ruler.font}`;
+  ruler.pen.font = `${weight} ${ruler.font}`;
   return ruler.pen.measureText(text).width;
 }
 

@@ -1,11 +1,11 @@
 // The scene: one SVG a side. Elements are made once per trace and keyed by rank path; a step only changes attributes.
 
 import { clamp, reducedMotion, setAttribute, setText, svg } from "./10-dom.js";
+import { isFaint } from "./20-trace.js";
 import { edgePath, radiusOf } from "./30-geometry.js";
 import { cut, LONGEST_TOKEN } from "./40-labels.js";
 
 export const GLIDE = 260;
-const FAINT = 0.02;
 
 export function makeScene(side) {
   const edges = svg("g", { class: "edges", "aria-hidden": "true" });
@@ -77,8 +77,9 @@ function applyLook(item, trace, node) {
   item.node = node;
   setAttribute(item.group, "aria-level", depth + 1);
   setAttribute(item.group, "aria-label", `${text === undefined ? `node ${path}` : text}, confidence ${odds}, worth ${shown}`);
-  item.group.classList.toggle("faint", value < FAINT);
-  item.edge.classList.toggle("faint", value < FAINT);
+  const faint = isFaint(trace.nodes[node]);
+  item.group.classList.toggle("faint", faint);
+  item.edge.classList.toggle("faint", faint);
   item.group.classList.toggle("heavy", value >= 0.1);
   item.group.style.setProperty("--tone", (0.14 + 0.72 * tone).toFixed(3));
   item.edge.style.setProperty("--tone", (0.28 + 0.6 * tone).toFixed(3));

@@ -1,7 +1,7 @@
 // The stage's furniture: every control and readout, made once. The names in data-testid are relied on by scripts.
 
 import { html, svg } from "./10-dom.js";
-import { SIDES } from "./20-trace.js";
+import { FAINT, SIDES } from "./20-trace.js";
 import { makeNumbers } from "./58-numbers.js";
 
 const SPEEDS = [
@@ -23,7 +23,8 @@ const KEYS = [
   ["drag", "pan"],
   ["two fingers", "zoom and pan"],
   ["Tab, then arrows", "walk a tree"],
-  ["Esc", "let go of a node, shut a panel"],
+  ["F", "full screen"],
+  ["Esc", "let go of a node, shut a panel, leave the full screen"],
 ];
 const GLYPHS = {
   first: "M4 3.5v9M12 3.5 7.5 8l4.5 4.5",
@@ -34,6 +35,7 @@ const GLYPHS = {
   minus: "M3 8h10",
   plus: "M3 8h10M8 3v10",
   fit: "M3 6V3h3M10 3h3v3M13 10v3h-3M6 13H3v-3",
+  full: "M9.5 2.5h4v4M13.5 2.5 9 7M6.5 13.5h-4v-4M2.5 13.5 7 9",
 };
 
 function glyph(name) {
@@ -46,10 +48,34 @@ export function button(name, testid, label, attributes = {}) {
   return html("button", { type: "button", "data-testid": testid, "aria-label": label, title: label, ...attributes }, [glyph(name)]);
 }
 
+// A word of the field, explained while the pointer or the focus is on it.
+function term(word, what) {
+  return html("dfn", { tabindex: 0 }, [word, html("span", { class: "bubble", role: "tooltip" }, [what])]);
+}
+
+const TERMS = {
+  expected: [
+    "expected tokens accepted per pass",
+    "The sum of the path products of all nodes of the tree: how many draft tokens one verify pass accepts on average if the drafter's confidences are right. The bonus token is not counted.",
+  ],
+  budget: ["budget", "How many draft tokens a tree may hold, the root not counted. Each of them is checked in the verify pass."],
+  product: [
+    "path product",
+    "The confidences from the root down to a node, multiplied: the chance that the target accepts all of them.",
+  ],
+  confidence: ["confidence", "The drafter's own probability of a token, given the path to it."],
+  tau: [
+    "tau",
+    "Tokens written per verify pass: the accepted draft tokens and one bonus token of the target, so expected tokens + 1.",
+  ],
+};
+
 function readout(side) {
+  const gain = side === "gain";
   return html("div", { class: `readout ${side}` }, [
-    html("dt", {}),
-    html("dd", { "data-testid": `stage-${side === "gain" ? "gain" : `${side}-expected`}` }),
+    html("dt", {}, [html("span", { class: "of" }), gain ? null : term(...TERMS.expected)]),
+    html("dd", { "data-testid": `stage-${gain ? "gain" : `${side}-expected`}` }),
+    html("dd", { class: "measured", hidden: true, "data-testid": `stage-${side}-measured` }),
   ]);
 }
 
@@ -89,7 +115,7 @@ function makePanel(scene) {
 
 function range(testid, label, tone) {
   return html("label", { class: `slide ${tone}` }, [
-    html("span", { class: "name" }, [label, " ", html("output", {})]),
+    html("span", { class: "name" }, [html("span", {}, [label]), " ", html("output", {})]),
     html("input", { type: "range", "data-testid": testid, "aria-label": label, min: 0, max: 1, step: 1, value: 0 }),
   ]);
 }
@@ -128,6 +154,7 @@ function makeTools() {
     button("minus", "stage-zoom-out", "Zoom out"),
     button("fit", "stage-fit", "Fit"),
     button("plus", "stage-zoom-in", "Zoom in"),
+    button("full", "stage-full", "Full screen, larger words (F)", { "aria-pressed": "false" }),
   ]);
   const word = (testid, text, title) =>
     html("button", { type: "button", class: "word", "data-testid": testid, title, "aria-pressed": "false" }, [text]);
@@ -156,7 +183,18 @@ function makeLegend() {
     html("span", { class: "kept" }, [
       sample(box("shared", 5), "in both trees"),
       sample(box("only", 2.5), "only in this one"),
-      sample(box("faint", 2.5), "worth under 0.02"),
+      sample(box("faint", 2.5), `worth under ${FAINT}`),
+    ]),
+    html("span", { class: "reading" }, [
+      "What is a ",
+      term(...TERMS.product),
+      ", a ",
+      term(...TERMS.confidence),
+      ", the ",
+      term(...TERMS.budget),
+      ", ",
+      term(...TERMS.tau),
+      "?",
     ]),
     html("span", { class: "expanding", hidden: true }, [
       sample(dot("frontier", 4), "expanded in this pass"),

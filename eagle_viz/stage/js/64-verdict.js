@@ -1,7 +1,7 @@
 // The verify phase: seeded rolls made in Python, or the recorded verdict. A tree accepts the part of the path that it shows.
 
 import { clamp, setAttribute } from "./10-dom.js";
-import { acceptedBy, expectedAt, SIDES, sideNames } from "./20-trace.js";
+import { acceptedBy, expectedAt, gainText, SIDES, sideNames } from "./20-trace.js";
 import { pathAt, verdictLength } from "./35-state.js";
 
 // Mean number of accepted nodes after each roll, for a side at the current budget.
@@ -20,6 +20,19 @@ export function verdictWords(stage) {
   const { verify } = stage.trace;
   const counts = SIDES.map((side) => acceptedBy(stage.reveals[side], pathAt(stage), stage.budget));
   return verify.kind === "rolls" ? rollWords(stage, verify, counts) : recordedWords(stage, verify, counts);
+}
+
+// What stands below the expected numbers in this phase: the same as measured so far, tau counting the bonus token too, and the gain.
+export function measuredTexts(stage) {
+  const { verify } = stage.trace;
+  if (stage.turn === 0) return { static: "measured: –", dynamic: "measured: –", gain: "measured: –" };
+  const rolls = verify.kind === "rolls";
+  const [fixed, free] = SIDES.map((side) =>
+    rolls ? runningMeans(stage, side)[stage.turn - 1] : acceptedBy(stage.reveals[side], pathAt(stage), stage.budget),
+  );
+  const text = (value) =>
+    rolls ? `measured: ${value.toFixed(2)} (tau\u00a0${(value + 1).toFixed(2)})` : `measured: ${value} of this text`;
+  return { static: text(fixed), dynamic: text(free), gain: `measured: ${gainText(fixed, free)}` };
 }
 
 function rollWords(stage, verify, [fixed, free]) {

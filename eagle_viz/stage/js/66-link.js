@@ -2,6 +2,7 @@
 
 import { clamp, html, setAttribute, setText, svg } from "./10-dom.js";
 import { nameOf, SIDES, spelled, wayTo } from "./20-trace.js";
+import { spotBeside } from "./30-geometry.js";
 import { isShown, update } from "./35-state.js";
 
 export function lookAt(stage, node, side, pinned) {
@@ -57,16 +58,19 @@ function lightWay(scene, way, node) {
 function placeTip(stage, side, look) {
   const tip = stage.parts.tips[side];
   const scene = stage.scenes[side];
-  const place =
-    look && (scene.byNode.get(look.node)?.place ?? (look.node === 0 ? scene.place : scene.picture.places.get(look.node)));
+  const place = look && placeIn(scene, look.node);
   tip.hidden = !place;
   paintAbsent(scene, place, look && !isShown(stage, side, look.node));
   if (!place) return;
   tip.replaceChildren(...tipLines(stage, side, look.node));
-  const left = clamp(place.x - tip.offsetWidth / 2, 4, Math.max(scene.size.width - tip.offsetWidth - 4, 4));
-  const below = place.y + 18;
-  const top = below + tip.offsetHeight > scene.size.height ? place.y - 18 - tip.offsetHeight : below;
-  tip.style.transform = `translate(${left.toFixed(0)}px, ${Math.max(top, 2).toFixed(0)}px)`;
+  const way = wayTo(stage.trace, look.node).map((node) => placeIn(scene, node));
+  const box = { width: tip.offsetWidth / stage.scale, height: tip.offsetHeight / stage.scale };
+  const { x, y } = spotBeside(box, way, scene.size);
+  tip.style.transform = `translate(${(x * stage.scale).toFixed(0)}px, ${(y * stage.scale).toFixed(0)}px)`;
+}
+
+function placeIn(scene, node) {
+  return scene.byNode.get(node)?.place ?? (node === 0 ? scene.place : scene.picture.places.get(node));
 }
 
 function tipLines(stage, side, node) {
@@ -83,6 +87,14 @@ function paintAbsent(scene, place, absent) {
   scene.absent ??= scene.canvas.appendChild(svg("circle", { class: "absent", r: 8 }));
   setAttribute(scene.absent, "display", place && absent ? null : "none");
   if (place && absent) setAttribute(scene.absent, "transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
+}
+
+// Where the nodes that are shown stand, in either tree: the panels share one view.
+export function shownPlaces(stage) {
+  return SIDES.flatMap((side) => {
+    const { place, byNode } = stage.scenes[side];
+    return [place, ...[...byNode.values()].filter((item) => item.code).map((item) => item.place)].filter(Boolean);
+  });
 }
 
 // The visible node nearest to a point, within a finger's width.

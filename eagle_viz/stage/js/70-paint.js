@@ -5,7 +5,7 @@ import { expectedAt, gainText, leastOf, OTHER, revealAt, SIDES, sideNames } from
 import { cursorName, cursorOf, cursorRange, inLayers, keptCount } from "./35-state.js";
 import { codeOf, moveRing, showGhost, showNode } from "./50-scene.js";
 import { paintNumbers } from "./58-numbers.js";
-import { paintVerdict, verdictWords } from "./64-verdict.js";
+import { measuredTexts, paintVerdict, verdictWords } from "./64-verdict.js";
 import { paintLink } from "./66-link.js";
 import { paintTable } from "./68-table.js";
 
@@ -56,8 +56,18 @@ function paintReadouts(stage, reveals, count) {
   setText(stage.parts.static, fixed.text);
   setText(stage.parts.dynamic, free.text);
   setText(stage.parts.gain, gainText(fixed.number, free.number));
+  paintMeasured(stage);
   setAttribute(stage.parts.static, "data-exact", fixed.number);
   setAttribute(stage.parts.dynamic, "data-exact", free.number);
+}
+
+// Beside an outcome both numbers stand, each with its label.
+function paintMeasured(stage) {
+  const texts = stage.mode === "verify" ? measuredTexts(stage) : {};
+  for (const [name, part] of Object.entries(stage.parts.measured)) {
+    part.hidden = !texts[name];
+    setText(part, texts[name] ?? "");
+  }
 }
 
 function paintWords(stage, reveals, count) {
@@ -96,8 +106,8 @@ function paintCounts(stage, tallies) {
     setText(stage.parts.counts[side], `${tallies[side].shared} in both trees, ${tallies[side].only} only in this one`);
   const { misspent } = tallies.static;
   const [fixed, free] = sideNames(stage.trace);
-  const nodes = misspent === 1 ? `1 node of ${fixed} wasted: it` : `${misspent} nodes of ${fixed} wasted: each`;
-  setText(stage.parts.wasted, `${nodes} is less likely than every node of ${free}`);
+  setText(stage.parts.wasted, `${misspent} ${misspent === 1 ? "node" : "nodes"} of ${fixed} wasted`);
+  setAttribute(stage.parts.wasted, "title", `Each is less likely than every node of ${free}. Show them`);
   stage.parts.wasted.hidden = misspent === 0;
 }
 

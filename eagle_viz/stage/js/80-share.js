@@ -1,8 +1,9 @@
 // Share: a link, a vector, a picture, the numbers. All made here in the browser.
 
 import { html, SVG, setText, svg } from "./10-dom.js";
-import { SIDES } from "./20-trace.js";
+import { FAINT, SIDES } from "./20-trace.js";
 import { keptCount } from "./35-state.js";
+import { cut } from "./40-labels.js";
 import { csvDocument, jsonDocument } from "./68-table.js";
 
 const BAKED = [
@@ -21,43 +22,72 @@ const BAKED = [
   "stroke-linecap",
 ];
 
-// A standing copy of both trees with every style written out, readouts above.
+const HEAD = 64;
+const FOOT = 30;
+
+// A standing copy of both trees with every style written out: what they are of, readouts above, the legend below.
 function pictureOf(stage) {
   const look = getComputedStyle(stage.root);
-  const top = 64;
-  const sizes = SIDES.map((side) => stage.scenes[side].size);
+  const { width: across, height: down } = stage.scenes.static.size;
   const beside = !stage.root.classList.contains("stacked");
-  const width = beside ? sizes[0].width + sizes[1].width + 24 : sizes[0].width;
-  const height = beside ? top + sizes[0].height : 2 * (top + sizes[0].height);
-  const page = svg("svg", {
-    xmlns: SVG,
-    width,
-    height,
-    viewBox: `0 0 ${width} ${height}`,
-    role: "img",
-    "aria-label": stage.parts.live.textContent,
-  });
+  const titles = titlesOf(stage.trace);
+  const top = 22 * titles.length;
+  const width = Math.round(beside ? 2 * across + 24 : across);
+  const height = Math.round(top + (beside ? HEAD + down : 2 * (HEAD + down)) + FOOT);
+  const spoken = stage.parts.live.textContent;
+  const page = svg("svg", { xmlns: SVG, width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": spoken });
   page.append(svg("rect", { width, height, fill: look.getPropertyValue("--paper").trim() }));
+  for (const [i, text] of titles.entries())
+    page.append(writing(look, "--ink", { x: 12, y: 20 + 22 * i, size: 14, weight: 600 - 200 * i }, cut(text, width / 7)));
   SIDES.forEach((side, i) => {
-    const at = beside ? [i * (sizes[0].width + 24), 0] : [0, i * (top + sizes[0].height)];
-    page.append(
-      svg("g", { transform: `translate(${at[0]} ${at[1]})` }, [
-        titleOf(stage, side, look),
-        svg("g", { transform: `translate(0 ${top})` }, bakedTree(stage.scenes[side])),
-      ]),
-    );
+    const at = beside ? [i * (across + 24), top] : [0, top + i * (HEAD + down)];
+    const tree = svg("g", { transform: `translate(0 ${HEAD})` }, bakedTree(stage.scenes[side]));
+    page.append(svg("g", { transform: `translate(${at[0]} ${at[1]})` }, [titleOf(stage, side, look), tree]));
   });
+  page.append(svg("g", { transform: `translate(12 ${height - FOOT})` }, legendOf(look)));
   return page;
 }
 
+function titlesOf({ label, prompt }) {
+  return [label, prompt].filter(Boolean);
+}
+
+function writing(look, ink, { x, y, size, weight }, words) {
+  const fill = look.getPropertyValue(ink).trim();
+  return svg("text", { x, y, fill, "font-family": look.fontFamily, "font-size": size, "font-weight": weight }, [words]);
+}
+
 function titleOf(stage, side, look) {
-  const ink = look.getPropertyValue(side === "static" ? "--gray" : "--blue").trim();
-  const text = (y, size, weight, words) =>
-    svg("text", { x: 12, y, fill: ink, "font-family": look.fontFamily, "font-size": size, "font-weight": weight }, [words]);
+  const ink = side === "static" ? "--gray" : "--blue";
   const gain = side === "dynamic" ? `  (${stage.parts.gain.textContent})` : "";
+  const number = `${stage.parts[side].textContent} expected tokens accepted per pass${gain}`;
   return svg("g", {}, [
-    text(22, 13, 600, `${stage.trace.sides[side].name} · ${keptCount(stage)} nodes`),
-    text(50, 24, 700, `${stage.parts[side].textContent} expected tokens accepted per pass${gain}`),
+    writing(look, ink, { x: 12, y: 22, size: 14, weight: 600 }, `${stage.trace.sides[side].name} · ${keptCount(stage)} nodes`),
+    writing(look, ink, { x: 12, y: 50, size: 20, weight: 700 }, number),
+  ]);
+}
+
+// What the shapes mean, as below the trees.
+function legendOf(look) {
+  const stroke = look.getPropertyValue("--quiet").trim();
+  const marks = [
+    ["in both trees", 5, null],
+    ["only in this one", 2.5, null],
+    [`worth under ${FAINT}`, 2.5, "2 1.6"],
+  ];
+  return marks.flatMap(([words, rx, dashes], i) => [
+    svg("rect", {
+      x: 140 * i,
+      y: 6,
+      width: 10,
+      height: 10,
+      rx,
+      stroke,
+      fill: stroke,
+      "fill-opacity": dashes ? 0 : 0.35,
+      "stroke-dasharray": dashes,
+    }),
+    writing(look, "--quiet", { x: 140 * i + 16, y: 15, size: 12, weight: 400 }, words),
   ]);
 }
 
@@ -150,12 +180,17 @@ async function playerDocument(stage) {
   };
   const inert = (value) => JSON.stringify(value).replaceAll("<", "\\u003c");
   const parts = {
-    TITLE: stage.trace.label.replace(/[<>&]/g, " ") || "Draft trees",
+    TITLE: escaped(stage.trace.label || "Draft trees"),
+    PROMPT: escaped(stage.trace.prompt ?? ""),
     STYLE: styleOf(stage),
     SOURCE: source,
     DATA: inert(data),
   };
   return PLAYER.replace(/%%(\w+)%%/g, (_, name) => parts[name]);
+}
+
+function escaped(text) {
+  return text.replace(/[<>&]/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }
 
 function styleOf(stage) {

@@ -1,15 +1,16 @@
 // Wiring: which event leads to which move.
 
-import { clamp, focused } from "./10-dom.js";
+import { clamp, focused, setText } from "./10-dom.js";
 import { SIDES } from "./20-trace.js";
-import { HOME, panned, zoomed } from "./30-geometry.js";
+import { HOME, middleOf, panned, zoomed } from "./30-geometry.js";
 import { isShown, update } from "./35-state.js";
 import { moveRing } from "./50-scene.js";
 import { curveUnder, pointAtCurve, pointAtDepth } from "./58-numbers.js";
-import { lookAt, nearest, neighbour } from "./66-link.js";
+import { lookAt, nearest, neighbour, shownPlaces } from "./66-link.js";
 import { paintTable } from "./68-table.js";
 import { paint } from "./70-paint.js";
 import { arrangeStage, moveView } from "./78-sizes.js";
+import { leaveFull, toggleFull } from "./82-full.js";
 import { moveSharpness, report } from "./85-report.js";
 import { changePace, dragBudget, jump, moveMode, nudge, scrub, togglePlay } from "./90-moves.js";
 import { wireFingers } from "./92-fingers.js";
@@ -28,7 +29,7 @@ export function wire(stage) {
   on("stage-budget", "change", () => report(stage, 0));
   on("stage-sharpness", "input", (event) => moveSharpness(stage, Number(event.target.value), true));
   on("stage-sharpness", "change", (event) => moveSharpness(stage, Number(event.target.value), false));
-  for (const key of stage.parts.modes) key.addEventListener("click", () => moveMode(stage, key.dataset.mode));
+  for (const key of stage.parts.modes) key.addEventListener("click", () => usable(stage, key) && moveMode(stage, key.dataset.mode));
   wireZoom(stage, on);
   wireDrawers(stage, on);
   wireCharts(stage);
@@ -52,8 +53,8 @@ function wireCharts(stage) {
 }
 
 function wireZoom(stage, on) {
-  const centre = () => ({ x: stage.scenes.static.size.width / 2, y: stage.scenes.static.size.height / 2 });
-  const zoom = (factor) => () => moveView(stage, zoomed(stage.view, factor, centre(), stage.scenes.static.size));
+  const zoom = (factor) => () =>
+    moveView(stage, zoomed(stage.view, factor, middleOf(shownPlaces(stage), stage.scenes.static.size), stage.scenes.static.size));
   on("stage-zoom-in", "click", zoom(1.4));
   on("stage-zoom-out", "click", zoom(1 / 1.4));
   on("stage-fit", "click", () => moveView(stage, HOME));
@@ -63,17 +64,26 @@ const DRAWERS = { "stage-table-toggle": "table", "stage-keys-toggle": "keys", "s
 
 function wireDrawers(stage, on) {
   for (const [button, part] of Object.entries(DRAWERS)) on(button, "click", () => toggleDrawer(stage, button, part));
+  on("stage-full", "click", () => toggleFull(stage));
   on("stage-misspent", "click", (event) => {
     const shown = stage.scenes.static.canvas.classList.toggle("blaming");
     event.currentTarget.setAttribute("aria-pressed", String(shown));
   });
   on("stage-candidates", "click", (event) => {
+    if (!usable(stage, event.currentTarget)) return;
     update(stage, { candidates: !stage.candidates });
     event.currentTarget.setAttribute("aria-pressed", String(stage.candidates));
     report(stage, 0);
     arrangeStage(stage, true);
     paint(stage);
   });
+}
+
+// A button that cannot be used now says why, where others would be silent.
+function usable(stage, button) {
+  if (button.getAttribute("aria-disabled") !== "true") return true;
+  setText(stage.parts.notice, button.title);
+  return false;
 }
 
 function toggleDrawer(stage, button, part) {
@@ -89,7 +99,7 @@ function toggleDrawer(stage, button, part) {
 function shutDrawer(stage, event) {
   const open = Object.entries(DRAWERS).filter(([, part]) => !stage.parts[part].hidden);
   const [button, part] = open.find(([, name]) => stage.parts[name].contains(focused())) ?? open.at(-1) ?? [];
-  if (!part) return;
+  if (!part) return leaveFull(stage);
   event.preventDefault();
   toggleDrawer(stage, button, part);
   stage.root.querySelector(`[data-testid="${button}"]`).focus();
@@ -99,7 +109,7 @@ function wireTree(stage, side) {
   const { canvas } = stage.scenes[side];
   const at = (event) => {
     const frame = canvas.getBoundingClientRect();
-    return { x: event.clientX - frame.left, y: event.clientY - frame.top };
+    return { x: (event.clientX - frame.left) / stage.scale, y: (event.clientY - frame.top) / stage.scale };
   };
   canvas.addEventListener("wheel", (event) => turnWheel(stage, event, at(event)), { passive: false });
   canvas.addEventListener("pointerdown", (event) => (stage.grip = { last: at(event), start: at(event), moved: false }));
@@ -171,6 +181,8 @@ export function pressKey(stage, event) {
     Home: () => jump(stage, 0),
     End: () => jump(stage, 1),
     " ": () => togglePlay(stage),
+    f: () => toggleFull(stage),
+    F: () => toggleFull(stage),
     Escape: () => shutDrawer(stage, event),
   };
   const move = moves[event.key];
@@ -186,5 +198,6 @@ function isBusy(stage, element, key) {
   if (!stage.root.contains(element)) return true;
   if (key === "Escape") return false;
   if (element.tagName === "BUTTON") return key === " ";
+  if (element.tagName === "DFN") return false;
   return element !== stage.root;
 }

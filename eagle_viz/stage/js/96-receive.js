@@ -2,7 +2,7 @@
 
 import { reducedMotion, setAttribute, setText } from "./10-dom.js";
 import { keptBy, SIDES, sideNames, tierOf } from "./20-trace.js";
-import { update } from "./35-state.js";
+import { hasPool, update } from "./35-state.js";
 import { ruler } from "./40-labels.js";
 import { GLIDE, syncElements } from "./50-scene.js";
 import { paint } from "./70-paint.js";
@@ -45,8 +45,7 @@ function applyCommand(stage, command) {
 
 function applyTrace(stage) {
   const [fixed, free] = sideNames(stage.trace);
-  const texts = [fixed, free].map((name) => `${name}: expected tokens accepted per pass`);
-  for (const [i, text] of [...texts, `Gain of ${free}`].entries()) setText(stage.parts.labels[i], text);
+  for (const [i, text] of [`${fixed}: `, `${free}: `, `Gain of ${free}`].entries()) setText(stage.parts.labels[i], text);
   const { parts, options, trace } = stage;
   for (const side of SIDES) {
     const { name, fixed } = trace.sides[side];
@@ -54,10 +53,33 @@ function applyTrace(stage) {
     setText(parts.kinds[side], fixed ? "always the same tree" : "fits its tree to the context");
     setAttribute(stage.scenes[side].canvas, "aria-label", `Draft tree of ${name}. Arrow keys walk it.`);
   }
-  parts.modes.find((key) => key.dataset.mode === "phases").disabled = trace.phases.length === 0;
+  setUse(
+    parts.modes.find((key) => key.dataset.mode === "phases"),
+    "Watch the drafter expand, then rerank",
+    whyNoPhases(trace),
+  );
+  setUse(parts.candidates, "Show what was scored but not kept", whyNoCandidates(stage));
   applySharpness(stage, options);
   if (!parts.sharing.childElementCount) parts.sharing.append(...makeSharing(stage));
   applyTheme(stage);
+}
+
+// A button that has nothing to show now stays in reach, and its title says why.
+function setUse(button, title, reason) {
+  setAttribute(button, "aria-disabled", reason ? true : null);
+  setAttribute(button, "title", reason ?? title);
+}
+
+function whyNoPhases({ phases, sides: { dynamic } }) {
+  if (phases.length) return null;
+  return dynamic.keeping === "Rerank"
+    ? "The layers of this tree are on their way."
+    : `${dynamic.name} does not expand layers before it keeps nodes, so there are no phases to watch.`;
+}
+
+function whyNoCandidates(stage) {
+  if (hasPool(stage)) return null;
+  return "The candidates of this tree are on their way.";
 }
 
 function applySharpness(stage, options) {
@@ -79,7 +101,8 @@ export function applyTheme(stage) {
   const paper = getComputedStyle(stage.root).getPropertyValue("--st-background-color").trim();
   const dark = paper ? (shades[paper] ??= luminance(paper)) < 0.4 : window.matchMedia("(prefers-color-scheme: dark)").matches;
   setAttribute(stage.root, "data-theme", dark ? "dark" : "light");
-  ruler.font = getComputedStyle(stage.root).fontFamily;
+  const look = getComputedStyle(stage.root);
+  ruler.font = `${look.getPropertyValue("--label").trim()} ${look.fontFamily}`;
 }
 
 const shades = {};

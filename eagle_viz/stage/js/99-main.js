@@ -8,6 +8,7 @@ import { numberParts } from "./58-numbers.js";
 import { makeSkeleton } from "./60-skeleton.js";
 import { paint } from "./70-paint.js";
 import { arrangeStage, resize } from "./78-sizes.js";
+import { watchFull } from "./82-full.js";
 import { stop } from "./90-moves.js";
 import { pressKey, wire } from "./94-wiring.js";
 import { applyTheme, receive } from "./96-receive.js";
@@ -43,7 +44,11 @@ function partsOf(root) {
     tips: perSide(".tip"),
     titles: perSide(".title"),
     kinds: perSide(".kind"),
-    labels: ["static", "dynamic", "gain"].map((name) => root.querySelector(`.readout.${name} dt`)),
+    labels: ["static", "dynamic", "gain"].map((name) => root.querySelector(`.readout.${name} .of`)),
+    measured: Object.fromEntries([...SIDES, "gain"].map((name) => [name, find(`stage-${name}-measured`)])),
+    board: root.querySelector(".board"),
+    full: find("stage-full"),
+    candidates: find("stage-candidates"),
     counts: perSide(".counts"),
     running: perSide(".running"),
     notice: root.querySelector(".notice"),
@@ -70,11 +75,13 @@ function makeStage(host, state) {
     fingers: new Map(),
     playing: null,
     means: {},
+    scale: 1,
     send: () => {},
     tell: () => {},
     acknowledged: null,
   };
   wire(stage);
+  watchFull(stage);
   stage.onkey = (event) => pressKey(stage, event);
   document.addEventListener("keydown", stage.onkey);
   stage.observer = new ResizeObserver(() => resize(stage));

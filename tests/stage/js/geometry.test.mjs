@@ -1,6 +1,16 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { edgePath, HOME, panned, placeAll, radiusOf, zoomed } from "../../../eagle_viz/stage/js/30-geometry.js";
+import {
+  edgePath,
+  HOME,
+  middleOf,
+  panned,
+  placeAll,
+  radiusOf,
+  scaleFor,
+  spotBeside,
+  zoomed,
+} from "../../../eagle_viz/stage/js/30-geometry.js";
 import { small } from "./traces.mjs";
 
 const SIZE = { width: 500, height: 300 };
@@ -41,4 +51,47 @@ test("a larger value never has a smaller mark", () => {
 
 test("an edge leaves and arrives level", () => {
   assert.equal(edgePath({ x: 0, y: 0 }, { x: 10, y: 4 }), "M0.0 0.0C5.0 0.0 5.0 4.0 10.0 4.0");
+});
+
+test("the zoom buttons zoom on the middle of what is shown, as far as it is in sight", () => {
+  assert.deepEqual(
+    middleOf(
+      [
+        { x: 20, y: 40 },
+        { x: 120, y: 280 },
+      ],
+      SIZE,
+    ),
+    { x: 70, y: 160 },
+  );
+  assert.deepEqual(middleOf([{ x: 900, y: -50 }], SIZE), { x: 500, y: 0 });
+  assert.deepEqual(middleOf([], SIZE), { x: 250, y: 150 });
+});
+
+test("a tip covers no node and no edge of the way that it explains", () => {
+  const box = { width: 180, height: 50 };
+  let state = 7;
+  const random = () => (state = (state * 48271) % 2147483647) / 2147483647;
+  for (let round = 0; round < 200; round++) {
+    const way = Array.from({ length: 2 + (round % 5) }, (_, i) => ({ x: 20 + 60 * i, y: 20 + 260 * random() }));
+    const spot = spotBeside(box, way, SIZE);
+    assert.ok(spot.x >= 0 && spot.y >= 0 && spot.x + box.width <= SIZE.width && spot.y + box.height <= SIZE.height);
+    for (const { x, y } of way)
+      assert.ok(x < spot.x || x > spot.x + box.width || y < spot.y || y > spot.y + box.height, `${JSON.stringify({ way, spot })}`);
+  }
+});
+
+test("a larger screen never has smaller words", () => {
+  const scales = [
+    [390, 844],
+    [1024, 768],
+    [1280, 800],
+    [1920, 1080],
+    [3840, 2160],
+  ].map((screen) => scaleFor(...screen));
+  assert.deepEqual(
+    scales,
+    [...scales].sort((a, b) => a - b),
+  );
+  assert.ok(scales[1] > 1.2 && scales[3] > 1.7 && scales[0] === 1 && scales[4] === 1.8);
 });

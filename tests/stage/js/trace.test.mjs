@@ -5,6 +5,7 @@ import {
   expectedAt,
   factsOf,
   gainText,
+  isFaint,
   keptBy,
   layoutOf,
   leastOf,
@@ -106,5 +107,12 @@ test("draft passes are those of the budget, the last where there are no more", (
   assert.deepEqual(
     [passesAt({ passes: [0, 1, 2] }, 1), passesAt({ passes: [0, 1, 2] }, 9), passesAt({ passes: [6] }, 4)],
     [1, 2, 6],
+  );
+});
+
+test("a node is drawn as worth under 0.02 only where the number beside it is under 0.02", () => {
+  assert.deepEqual(
+    ["<0.01", "0.01", "0.02", "0.03", "1.00"].map((shown) => isFaint({ shown })),
+    [true, true, false, false, false],
   );
 });
