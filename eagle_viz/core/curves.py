@@ -60,8 +60,11 @@ class Curve:
     nodes: np.ndarray
 
 
-def curves(cycle: RecordedCycle) -> dict[Setting, Curve | None]:
-    """Each policy and its parameters (budget: the largest asked for) with its curve; None where the recording does not hold it."""
+def curves(cycle: RecordedCycle, exact: bool = True) -> dict[Setting, Curve | None]:
+    """Each policy and its parameters (budget: the largest asked for) with its curve; None where the recording does not hold it.
+
+    ``exact``: best-first too, which expands node by node and is slow where a drafter answers.
+    """
     found: dict[Setting, Curve | None] = {}
     for top_k in range(1, TOP_K + 1):
         found.update(eagle2_curves(cycle, top_k))
@@ -71,7 +74,7 @@ def curves(cycle: RecordedCycle) -> dict[Setting, Curve | None]:
         found[setting] = nested_curve(cycle, ConfidentChain(threshold), MAX_DEPTH)
     for policy in (Eagle1(), *([BestStatic()] if cycle.landscape.family_average() is not None else [])):
         found[Setting(policy.name, MAX_BUDGET)] = nested_curve(cycle, policy, MAX_BUDGET)
-    return found | best_first_curves(cycle)
+    return found | best_first_curves(cycle) if exact else found
 
 
 def nested_curve(cycle: RecordedCycle, policy: Policy, budget: int) -> Curve | None:

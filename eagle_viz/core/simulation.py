@@ -83,14 +83,17 @@ class Tally:
         return Z95 * np.sqrt(np.maximum(spread, 0) / self.count)
 
 
-def tally(contexts: Iterable[tuple[str, RecordedCycle]], report: Callable[[int], None] | None = None) -> dict[str, Tally]:
+def tally(
+    contexts: Iterable[tuple[str, RecordedCycle]], report: Callable[[int], None] | None = None, exact: bool = True
+) -> dict[str, Tally]:
     """The tally of each kind of text; ``report(done)`` is told after each context. Raises ``ValueError`` without one.
 
-    ``contexts`` kind of text and cycle of each. Raises ``NotRecordedError`` for a recording of fewer than 12 levels of EAGLE-2.
+    ``contexts`` kind of text and cycle of each; ``exact`` as in ``curves``. Raises ``NotRecordedError`` for a recording of fewer
+    than 12 levels of EAGLE-2.
     """
     found: dict[str, Tally] = {}
     for done, (kind, cycle) in enumerate(contexts, start=1):
-        one = Tally.of(curves(cycle))
+        one = Tally.of(curves(cycle, exact))
         found[kind] = found[kind] + one if kind in found else one
         if report is not None:
             report(done)
