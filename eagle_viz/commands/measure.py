@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 from ..core.documents import VERSION
 from ..core.policies import Policy
 from .model import DTYPES, HEAD, add_model, add_reading, load_drafter, load_target, target_folder
 from .parser import OWN_SHAPE, named_policy, print_json, say
+from .prompts import read_prompts
 
 
 def add_commands(commands: argparse._SubParsersAction, benches: argparse._SubParsersAction) -> None:
@@ -62,10 +64,19 @@ def run_calibrate(args: argparse.Namespace) -> int:
         raise ValueError(f"budget: {args.budget} given, allowed is 1 or more")
     report = _recorded_report(args) if args.recordings else _live_report(args)
     if args.json:
-        print_json({"version": VERSION} | report.to_json())
+        print_json({"version": VERSION, "run": _run_of(args)} | report.to_json())
         return 0
     _print_report(report)
     return 0
+
+
+def _run_of(args: argparse.Namespace) -> dict | None:
+    """What a live run answered, and how; None of recordings."""
+    if args.recordings:
+        return None
+    count = len(read_prompts(args.prompts, args.limit))
+    source = Path(args.prompts).stem if args.prompts else "shipped prompts"
+    return {"prompts": source, "count": count, "max_new_tokens": args.max_new_tokens, "dtype": args.dtype}
 
 
 def _print_report(report) -> None:
@@ -94,6 +105,11 @@ def _print_standings(standings) -> None:
         return
     print(f"{'':<24}" + "".join(f"{one.name:>15}" for one in standings))
     _print_means("", [one.whole for one in standings])
+    for other in standings:
+        leads = ((one.over[other.name], one.name) for one in standings if one is not other and one.whole.tau > other.whole.tau)
+        for lead, name in leads:
+            share = tuple(100 * part / other.whole.tau for part in (lead.mean, lead.low, lead.high))
+            print(f"{name} over {other.name}: {share[0]:+.1f} % tokens a pass ({share[1]:+.1f} to {share[2]:+.1f})")
     for kind in standings[0].by_kind:
         _print_means(f"{kind}: ", [one.by_kind[kind] for one in standings])
 
@@ -124,7 +140,6 @@ def _recorded_report(args: argparse.Namespace):
 
 def _live_report(args: argparse.Namespace):
     from ..engine.calibration import calibrate_live
-    from .prompts import read_prompts
 
     prompts, others = read_prompts(args.prompts, args.limit), contest_of(args.policies, args.budget)
     target = load_target(args)
@@ -168,7 +183,6 @@ def run_decode(args: argparse.Namespace) -> int:
     import torch
 
     from ..engine.bench import bench_decode
-    from .prompts import read_prompts
 
     prompts, dtypes = read_prompts(args.prompts, args.limit), [getattr(torch, name) for name in args.dtypes]
     made = bench_decode(

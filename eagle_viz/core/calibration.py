@@ -13,18 +13,19 @@ from .landscape import Landscape
 from .policies import Eagle2, Policy
 from .readout import draft_up_to
 from .recording import Recording, read_in
-from .reliability import Group, Observations, Reliability, by_depth, by_rank, observe, reliability, sampled_value
+from .reliability import Group, Observations, Reliability, by_depth, by_rank, clustered_mean, observe, reliability, sampled_value
 from .tree import DraftTree
 from .verification import Verdict
 
 
 class Context(NamedTuple):
-    """One verified pass of one policy: the ``kind`` of its prompt, nodes ``drafted``, and drafted tokens ``accepted``.
+    """One verified pass of one policy: its ``prompt`` and the ``kind`` of it, nodes ``drafted``, drafted tokens ``accepted``.
 
     ``expected`` and ``sampled`` are the sums of the tree's path products in the reading that it was drafted in and in the sampling
     reading; ``written`` the tokens that the pass wrote, bonus counted, cut where the answer ends.
     """
 
+    prompt: str
     kind: str
     drafted: int
     expected: float
@@ -35,7 +36,10 @@ class Context(NamedTuple):
 
 @dataclass(frozen=True)
 class Means:
-    """Means over ``contexts`` passes of what a ``Context`` says; ``tau`` is the mean of the written tokens."""
+    """Means over ``contexts`` passes of what a ``Context`` says; ``tau`` is the mean of the written tokens.
+
+    ``low`` and ``high``: a 95 % interval of tau over answers, whose passes resemble each other.
+    """
 
     contexts: int
     drafted: float
@@ -43,25 +47,38 @@ class Means:
     sampled: float
     accepted: float
     tau: float
+    low: float
+    high: float
 
     @classmethod
     def of(cls, contexts: Sequence[Context]) -> Means:
         """The means of these; raises ``ValueError`` where there are none.
 
-        >>> Means.of([Context("verse", 4, 0.5, 0.4, 0, 1), Context("code", 4, 1.5, 1.2, 3, 4)]).tau
+        >>> Means.of([Context("1", "verse", 4, 0.5, 0.4, 0, 1), Context("2", "code", 4, 1.5, 1.2, 3, 4)]).tau
         2.5
         """
         if not contexts:
             raise ValueError("contexts: none given, at least one cycle is needed")
-        _, *columns = zip(*contexts, strict=True)
-        return cls(len(contexts), *(float(np.mean(column)) for column in columns))
+        prompts, _, *columns = zip(*contexts, strict=True)
+        _, low, high = clustered_mean(columns[-1], prompts)
+        return cls(len(contexts), *(float(np.mean(column)) for column in columns), low, high)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Tokens a pass by which one policy is ahead of another on the same contexts, with a 95 % interval over answers."""
+
+    mean: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
 class Standing:
     """How one policy fared on the same contexts as all others of a live run: ``whole``, and on the prompts of each kind.
 
-    ``budget`` drafted nodes asked for, root not counted; fewer are ``drafted`` where the policy scores fewer.
+    ``over`` its lead over each other policy by name. ``budget`` drafted nodes asked for, root not counted; fewer are ``drafted``
+    where the policy scores fewer.
     """
 
     name: str
@@ -69,18 +86,31 @@ class Standing:
     budget: int
     whole: Means
     by_kind: Mapping[str, Means]
+    over: Mapping[str, Lead]
 
     def to_json(self) -> dict:
         """Plain numbers, means as objects."""
         plain = {"name": self.name, "title": self.title, "budget": self.budget, **vars(self.whole)}
-        return {**plain, "by_kind": {kind: dict(vars(means)) for kind, means in self.by_kind.items()}}
+        lists = {"by_kind": self.by_kind, "over": self.over}
+        return plain | {name: {key: dict(vars(one)) for key, one in found.items()} for name, found in lists.items()}
 
 
-def average_contexts(name: str, policy: Policy, budget: int, contexts: Sequence[Context]) -> Standing:
-    """Average one policy's contexts; raises ``ValueError`` without one."""
-    kinds = dict.fromkeys(one.kind for one in contexts)
-    by_kind = {kind: Means.of([one for one in contexts if one.kind == kind]) for kind in kinds}
-    return Standing(name, policy.title, budget, Means.of(contexts), by_kind)
+def standings_of(contest: Mapping[str, tuple[Policy, int]], contexts: Mapping[str, Sequence[Context]]) -> tuple[Standing, ...]:
+    """Average the policies' contexts, the same ones in the same order for each; raises ``ValueError`` without one."""
+    return tuple(_standing(name, *entry, contexts) for name, entry in contest.items())
+
+
+def _standing(name: str, policy: Policy, budget: int, contexts: Mapping[str, Sequence[Context]]) -> Standing:
+    own = contexts[name]
+    kinds = dict.fromkeys(one.kind for one in own)
+    by_kind = {kind: Means.of([one for one in own if one.kind == kind]) for kind in kinds}
+    over = {other: _lead(own, theirs) for other, theirs in contexts.items() if other != name}
+    return Standing(name, policy.title, budget, Means.of(own), by_kind, over)
+
+
+def _lead(own: Sequence[Context], theirs: Sequence[Context]) -> Lead:
+    apart = [one.written - other.written for one, other in zip(own, theirs, strict=True)]
+    return Lead(*clustered_mean(apart, [one.prompt for one in own]))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,6 +167,25 @@ def wilson(successes: int, count: int, z: float = 1.96) -> tuple[float, float]:
     half = z * math.sqrt(share * (1 - share) / count + z * z / (4 * count * count))
     scale = 1 + z * z / count
     return max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+
+
+def clustered_mean(values: Sequence[float], clusters: Sequence[object], z: float = 1.96) -> tuple[float, float, float]:
+    """Mean of ``values`` with its 95 % interval where those of one cluster (the passes of one answer) resemble each other.
+
+    The standard error is that of a ratio of sums over clusters; one cluster alone has none, and its interval is the mean itself.
+
+    >>> clustered_mean([1, 1, 3, 3], ["a", "a", "b", "b"])
+    (2.0, 0.04, 3.96)
+    """
+    mean = float(np.mean(values))
+    apart: dict[object, float] = {}
+    for value, cluster in zip(values, clusters, strict=True):
+        apart[cluster] = apart.get(cluster, 0.0) + value - mean
+    count = len(apart)
+    if count < 2:
+        return mean, mean, mean
+    error = math.sqrt(math.fsum(one * one for one in apart.values()) * count / (count - 1)) / len(values)
+    return mean, mean - z * error, mean + z * error
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from eagle_viz.core.calibration import CalibrationReport, Context, average_contexts, summarise
+from eagle_viz.core.calibration import CalibrationReport, Context, standings_of, summarise
 from eagle_viz.core.policies import Eagle2, Policy
 from eagle_viz.core.reliability import sampled_value
 from eagle_viz.engine.cycle import Cycle
@@ -40,15 +40,14 @@ def calibrate_live(
             outcomes.append((cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]))
             counts.append(cycle.written[leader])
             for name in contest:
-                contexts[name].append(_context(prompt.kind, cycle, name))
+                contexts[name].append(_context(prompt, cycle, name))
         report(prompt.name, len(outcomes))
     read = "sampling" if calibration_for(drafter, settings) is None else "greedy"
     found = summarise(drafter.name, policy.name, budget, outcomes, counts, read)
-    standings = [average_contexts(name, *entry, contexts[name]) for name, entry in contest.items()]
-    return replace(found, standings=tuple(standings) if others else ())
+    return replace(found, standings=standings_of(contest, contexts) if others else ())
 
 
-def _context(kind: str, cycle: Cycle, name: str) -> Context:
+def _context(prompt: Prompt, cycle: Cycle, name: str) -> Context:
     tree = cycle.drafts[name].tree
     lengths = cycle.verdicts[name].accept_length, cycle.written[name]
-    return Context(kind, tree.budget, tree.expected_accepted, sampled_value(cycle.landscape, tree), *lengths)
+    return Context(prompt.name, prompt.kind, tree.budget, tree.expected_accepted, sampled_value(cycle.landscape, tree), *lengths)

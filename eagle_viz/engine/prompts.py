@@ -43,6 +43,11 @@ class Prompt:
         return target.encode_chat([{"role": "system", "content": self.system}, *turns] if self.system.strip() else turns)
 
 
+_LETTER = (
+    "Dear {},\n\nThank you for your order. It will arrive on Monday between nine and noon. "
+    "If you are not at home, we will leave it with your neighbour.\n\nKind regards,\nThe shop\n\n"
+)
+
 PROMPTS = (
     Prompt(
         "legal",
@@ -62,6 +67,16 @@ PROMPTS = (
         "Begin a strange story in which a lighthouse keeper finds a door on the beach.",
     ),
     Prompt("dialogue", "A dialogue", "story", "Write a dialogue between a fox and a clockmaker. Begin with: Fox:"),
+    Prompt("numbers", "Counting", "predictable", "Write the numbers from 1 to 40, one a line."),
+    Prompt("json", "A JSON list", "predictable", "Write a JSON list of ten users with the fields id, name and email."),
+    Prompt(
+        "letter",
+        "A form letter, repeated",
+        "predictable",
+        _LETTER.format("Anna") + _LETTER.format("Ben") + "Dear Clara,\n",
+        raw=True,
+    ),
+    Prompt("open", "Anything at all", "open", "Write a few lines about anything you like."),
     Prompt("fact", "A factual answer", "fact", "Why is the sky blue? Answer in a few sentences."),
     Prompt("list", "A list", "list", "List the planets of the solar system in order from the Sun, numbered."),
     Prompt("recipe", "A recipe", "list", "Write down a recipe for tomato soup."),

@@ -12,7 +12,7 @@ from .settings import ALL_STEPS, Settings
 
 @dataclass(frozen=True)
 class Stop:
-    """``changes`` are settings against the page's defaults; ``find`` gives further ones and ``told`` a further sentence, both counted
+    """``changes`` are settings against the page's defaults; ``find`` gives further ones, ``told`` a further sentence, both counted
     on the recordings when the stop is reached.
     """
 

@@ -94,7 +94,7 @@ def clearest_example() -> Mapping[str, object]:
 
 
 def how_often() -> str:
-    """In how many recorded passes the dynamic tree gets more accepted (with a 95 % interval) and in how many fewer; may be empty."""
+    """In how many recorded passes the dynamic tree gets more accepted (95 % interval) and in how many fewer; may be empty."""
     pairs = [pair for name in texts() for pair in counts(name)]
     if not pairs:
         return ""

@@ -15,6 +15,7 @@ from eagle_viz.core.reliability import (
     bins_of_equal_width,
     by_depth,
     by_rank,
+    clustered_mean,
     observe,
     reliability,
     sampled_value,
@@ -102,3 +103,13 @@ def test_both_readings_of_a_drafted_node_are_observed():
     assert seen.confidence.tolist() == [0.6, 0.2] and seen.target.tolist() == [0.7, 0.1]
     assert seen.chance.tolist() == calibration(row.confidences, 1).tolist()
     assert sampled_value(read, tree) == pytest.approx(0.8)
+
+
+def test_the_interval_of_a_mean_counts_clusters_not_values():
+    """Values that repeat within their cluster carry no more than one of each; single values give the usual standard error."""
+    values = [0.0, 1.0, 1.0, 3.0]
+    mean, low, high = clustered_mean(values, range(4))
+    assert mean == 1.25 and high - mean == pytest.approx(1.96 * np.std(values, ddof=1) / 2) == pytest.approx(mean - low)
+    repeated = clustered_mean(np.repeat(values, 5), np.repeat(range(4), 5))
+    assert repeated == pytest.approx((mean, low, high))
+    assert clustered_mean([1.0, 2.0], ["a", "a"]) == (1.5, 1.5, 1.5)
