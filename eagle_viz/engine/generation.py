@@ -8,7 +8,7 @@ from torch import Tensor
 
 from eagle_viz.core.greedy import GreedyCalibration, in_reading
 from eagle_viz.core.landscape import RecordedLandscape
-from eagle_viz.core.policies import Draft
+from eagle_viz.core.policies import Draft, Policy
 from eagle_viz.core.policies.base import MAX_DEPTH
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.core.tree import DraftTree
@@ -26,13 +26,23 @@ class Generation:
     """An answer in the making: iterate over it to generate, each step is one `Cycle`.
 
     Stop whenever you like and iterate again to go on; `tokens` is the answer so far. Law: with temperature 0 the answer is the
-    target's own greedy one, token for token (up to near-ties, see `check_lossless`).
+    target's own greedy one, token for token (up to near-ties, see `check_lossless`). `beside`: policies whose trees are drafted
+    below each root too, at these budgets, but not verified: what they score is in each cycle's landscape.
     """
 
-    def __init__(self, target: Target, drafter: Drafter, prompt: Sequence[int], contest: Contest, settings: Settings = GREEDY):
+    def __init__(
+        self,
+        target: Target,
+        drafter: Drafter,
+        prompt: Sequence[int],
+        contest: Contest,
+        settings: Settings = GREEDY,
+        beside: Sequence[tuple[Policy, int]] = (),
+    ):
         if not contest:
             raise ValueError("contest: no policy given, at least one is needed")
         self.target, self.drafter, self.prompt, self.contest, self.settings = target, drafter, list(prompt), contest, settings
+        self.beside = tuple(beside)
         self.tokens: list[int] = []
         self.accept_lengths: dict[str, list[int]] = {name: [] for name in contest}
         self.written: dict[str, list[int]] = {name: [] for name in contest}
@@ -93,7 +103,8 @@ class Generation:
         start = perf_counter()
         budgets = [budget for _, budget in self.contest.values()]
         rows = max(TREE_ROWS, sum(budgets) + len(budgets))
-        reader = Reader(self.target, self.drafter, self.prompt, self.settings.max_new_tokens, min(max(budgets), MAX_DEPTH), rows)
+        deepest = min(max(budgets + [budget for _, budget in self.beside]), MAX_DEPTH)
+        reader = Reader(self.target, self.drafter, self.prompt, self.settings.max_new_tokens, deepest, rows)
         first = choose(reader.first_logits, self.settings, self._draws[0])
         reader.start(first)
         self._add([first])
@@ -105,6 +116,8 @@ class Generation:
         landscape = reader.landscape()
         read = in_reading(landscape, self._calibration)
         drafts = {name: draft_up_to(policy, read, budget)[0] for name, (policy, budget) in self.contest.items()}
+        for policy, budget in self.beside:
+            draft_up_to(policy, landscape, budget)
         landscape.close()
         drafted = perf_counter()
         tree = union(drafts.values())

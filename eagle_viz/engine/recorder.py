@@ -5,6 +5,7 @@ from functools import partial
 
 import torch
 
+from eagle_viz.core.greedy import GreedyCalibration
 from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.policies import BestStatic
 from eagle_viz.core.readout import draft_up_to
@@ -81,15 +82,45 @@ def record_run(
     Raises ValueError where there is no cycle.
     """
     target, drafter, contexts = run.target, run.drafter, []
-    text = Text((*run.prompt, *run.tokens, *_tail(target, run)), len(run.prompt), len(run.tokens))
+    text = _text(run, tail_of(target, run))
     drafted = contexts_of(target, drafter, text.tokens, [cycle.position for cycle in cycles])
     for cycle, (reader, landscape) in zip(cycles, drafted, strict=True):
         known = expand(landscape, partial(priced, reader, landscape))
         contexts.append(Context(cycle.position, known, _verdicts(cycle), cycle.seconds))
         report(Progress(prompt.name, "record", len(contexts), len(cycles)))
-    made = {"dtype": str(target.dtype).removeprefix("torch."), "threads": torch.get_num_threads(), "torch": torch.__version__}
+    return _assembled(run, text, contexts, prompt, holds, target_name, drafter.greedy)
+
+
+def record_as_drafted(
+    run: Generation, cycles: Sequence[Cycle], prompt: Prompt, tail: Sequence[int] = (), target_name: str = "SmolLM2-135M-Instruct"
+) -> Recording:
+    """These cycles of a run, finished or not, with what they drafted themselves: nothing is read or drafted again.
+
+    It answers for the policies of the run's contest and those drafted beside them, at their budgets and in their reading.
+    `tail`: the target's tokens after the answer, where they are known. Raises ValueError where there is no cycle.
+    """
+    contexts = [Context(cycle.position, cycle.landscape.candidates, _verdicts(cycle), cycle.seconds) for cycle in cycles]
+    policies = [policy.title for policy, _ in (*run.contest.values(), *run.beside)]
+    return _assembled(run, _text(run, tail), contexts, prompt, {"policies": policies}, target_name)
+
+
+def _text(run: Generation, tail: Sequence[int]) -> Text:
+    return Text((*run.prompt, *run.tokens, *tail), len(run.prompt), len(run.tokens))
+
+
+def _assembled(
+    run: Generation,
+    text: Text,
+    contexts: Sequence[Context],
+    prompt: Prompt,
+    holds: Mapping[str, object],
+    target_name: str,
+    greedy: GreedyCalibration | None = None,
+) -> Recording:
+    dtype = str(run.target.dtype).removeprefix("torch.")
+    made = {"dtype": dtype, "threads": torch.get_num_threads(), "torch": torch.__version__}
     made |= {"live": told(run.contest), "holds": dict(holds)}
-    return assemble(prompt, text, target_name, drafter.name, contexts, target.tokenizer, made, drafter.greedy)
+    return assemble(prompt, text, target_name, run.drafter.name, contexts, run.target.tokenizer, made, greedy)
 
 
 def _verdicts(cycle: Cycle) -> tuple[LiveVerdict, ...]:
@@ -99,7 +130,7 @@ def _verdicts(cycle: Cycle) -> tuple[LiveVerdict, ...]:
     )
 
 
-def _tail(target: Target, run: Generation) -> list[int]:
+def tail_of(target: Target, run: Generation) -> list[int]:
     """The target's greedy tokens after the answer; none where it has ended."""
     if run.tokens[-1] in target.end_tokens:
         return []

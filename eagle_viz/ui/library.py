@@ -12,9 +12,10 @@ from ..core import recording
 _LIVE = "live_recordings"
 
 
-def keep_live(made: recording.Recording) -> None:
-    """Keep a recording made in this session, under its own name."""
-    st.session_state[_LIVE] = st.session_state.get(_LIVE, {}) | {made.name: made}
+def keep_live(made: recording.Recording, instead_of: recording.Recording | None = None) -> None:
+    """Keep a recording made in this session under its own name, in place of a shorter one of the same answer."""
+    others = {name: one for name, one in st.session_state.get(_LIVE, {}).items() if one is not instead_of}
+    st.session_state[_LIVE] = others | {made.name: made}
 
 
 def recordings() -> list[str]:

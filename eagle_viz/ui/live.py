@@ -5,25 +5,22 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from itertools import zip_longest
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
-from time import monotonic, perf_counter
+from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..core.places import models
 from ..core.policies import BestStatic, Eagle1, Eagle2, Policy
 from ..core.recording import Recording
 from ..engine.prompts import Prompt
-from . import live_served
+from . import live_local, live_served
 from .live_served import Servers
+from .settings import RECORDED_CHAIN, USUAL_BUDGET
 
 if TYPE_CHECKING:
-    from ..engine.assembly import Progress
-    from ..engine.cycle import Cycle
     from ..engine.drafted import Drafter
-    from ..engine.generation import Generation
     from ..engine.head import Head
     from ..engine.target import Target
 
@@ -39,9 +36,10 @@ DRAFTERS = {
 
 @dataclass(frozen=True)
 class Request:
-    """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 drafts ``budget`` nodes a pass.
+    """What to generate: greedy, at most ``limit`` tokens; EAGLE-2 drafts ``budget`` nodes a pass, and they alone are verified.
 
-    ``shown`` the policies on the page, whose trees are drafted first. ``servers`` whom to ask instead of a model on this machine.
+    ``shown`` the policies on the page: their trees are drafted below each root too, in the same pass. ``servers`` whom to ask
+    instead of a model on this machine. Afterwards, ``timed``: measure the speed; ``every_setting``: draft for all other settings.
     """
 
     prompt: Prompt
@@ -52,6 +50,22 @@ class Request:
     max_depth: int
     shown: tuple[Policy, ...] = (Eagle1(), Eagle2())
     servers: Servers | None = None
+    timed: bool = False
+    every_setting: bool = False
+
+    @property
+    def contest(self) -> dict[str, tuple[Policy, int]]:
+        """Who is verified."""
+        return {"eagle2": (Eagle2(self.top_k, self.max_depth), self.budget)}
+
+    @property
+    def beside(self) -> list[tuple[Policy, int]]:
+        """Who is drafted beside it, up to the largest budget of the page.
+
+        ``best_static`` needs an average over other texts, which an answer of its own has not.
+        """
+        drafted = (policy for policy in self.shown if not isinstance(policy, BestStatic))
+        return [(policy, RECORDED_CHAIN if policy.single_path else USUAL_BUDGET) for policy in drafted]
 
     def __post_init__(self) -> None:
         if self.drafter not in DRAFTERS:
@@ -76,8 +90,8 @@ class Live:
 
     ``stage`` what it is doing and ``share`` how much of that is done; ``pieces`` the answer so far, what each token added to the
     text and its kind ("first", "accepted" or "bonus").
-    ``numbers`` what was measured; ``error`` one sentence if it failed; ``recording`` when its trees can be shown, and once more
-    when they answer for every setting.
+    ``numbers`` what was measured; ``error`` one sentence if it failed; ``recording`` the passes made so far, ``published`` how many
+    times it has grown: each time under another name, because what is cached under a name never changes.
     """
 
     request: Request | None
@@ -87,6 +101,7 @@ class Live:
     numbers: dict[str, float | str] = field(default_factory=dict)
     error: str | None = None
     recording: Recording | None = None
+    published: int = 0
     finished: bool = False
     stop: threading.Event = field(default_factory=threading.Event)
     seen: float = field(default_factory=monotonic)
@@ -97,6 +112,11 @@ class Live:
         if self.stop.is_set() or deserted:
             raise Stopped
         self.stage, self.share = stage, min(max(share, 0.0), 1.0)
+
+    def publish(self, made: Recording) -> None:
+        """Show what has been made so far."""
+        self.published += 1
+        self.recording = replace(made, name=f"{made.name}-{self.published}")
 
     @property
     def turns(self) -> tuple[str, ...]:
@@ -109,6 +129,13 @@ class Live:
 
 class Stopped(Exception):
     """The user stopped the run."""
+
+
+def target_is_here() -> bool:
+    """Whether the default target's weights were fetched."""
+    from ..engine.fetch import is_fetched
+
+    return is_fetched()
 
 
 def heads() -> list[Path]:
@@ -155,75 +182,8 @@ def _fetch(live: Live) -> None:
 
 
 def _generate(live: Live, request: Request) -> None:
-    from ..engine.generation import generate
-    from ..engine.sampling import Settings
-    from ..engine.texts import TextStream
-
     live.say("loading the model")
-    target, drafter = load(request.drafter)
-    # The same trees as without `early_stop`, in fewer draft passes.
-    leader = {"eagle2": (Eagle2(request.top_k, request.max_depth, early_stop=True), request.budget)}
-    live.say("reading the prompt")
-    began = perf_counter()
-    settings = Settings(request.limit, probabilities=False)
-    run, cycles = generate(target, drafter, request.prompt.encode(target), leader, settings), []
-    stream = TextStream(target.tokenizer)
-    for cycle in run:
-        cycles.append(cycle)
-        accepted = cycle.verdicts[cycle.leader].accept_length
-        kinds = ["first"] * (len(cycles) == 1) + ["accepted"] * accepted + ["bonus"]
-        live.pieces += zip(map(stream.add, run.tokens[len(live.pieces) :]), kinds, strict=False)
-        live.say(f"pass {run.passes}", len(run.tokens) / request.limit)
-    seconds = perf_counter() - began
-    live.pieces += [(stream.add(token), "first") for token in run.tokens[len(live.pieces) :]]  # an answer of one token has no pass
-    live.pieces.append((stream.rest(), "bonus"))
-    # All at once, because the page may look in between.
-    live.numbers |= {
-        "tokens": len(run.tokens),
-        "speed": len(run.tokens) / seconds,
-        "passes": run.passes,
-        "tau": run.tau(),
-        "expected": run.expected_tau(),
-    }
-    _compare_plain(live, target, run)
-    _record(live, request, run, cycles)
-
-
-def _compare_plain(live: Live, target: Target, run) -> None:
-    """The same answer by plain greedy decoding: how fast, and whether it is the same text."""
-    from ..engine.plain import plain
-    from ..engine.sampling import Settings
-
-    began, found = perf_counter(), []
-    for token, _ in plain(target, run.prompt, Settings(max_new_tokens=max(1, len(run.tokens)))):
-        found.append(token)
-        live.say("plain decoding, to compare", len(found) / len(run.tokens))
-    speed = len(found) / (perf_counter() - began)
-    parted = next((i for i, pair in enumerate(zip_longest(found, run.tokens)) if pair[0] != pair[1]), None)
-    same = "identical to plain decoding" if parted is None else f"differs from plain decoding at token {parted + 1}"
-    live.numbers |= {"plain": speed, "same": same}
-
-
-def _record(live: Live, request: Request, run: Generation, cycles: list[Cycle]) -> None:
-    """Draft every context again for the stage: first what the page shows now, at any budget, then what it may be asked for."""
-    from ..engine.expansion import HOLDS, expand_all, expand_for
-    from ..engine.recorder import record_run
-
-    # best_static needs an average over other texts, which an answer of its own has not.
-    shown = [policy for policy in request.shown if not isinstance(policy, BestStatic)]
-    for stage, expand, holds in (
-        (
-            "drafting both trees again, for the stage",
-            expand_for(shown, run.drafter.greedy),
-            {"policies": [policy.title for policy in shown]},
-        ),
-        ("drafting for all other settings", partial(expand_all, greedy=run.drafter.greedy), HOLDS),
-    ):
-
-        def report(now: Progress, stage: str = stage) -> None:
-            live.say(f"{stage}: context {now.done} of {now.total}", now.done / now.total)
-
-        live.recording = record_run(run, cycles, request.prompt, expand, holds, report=report)
+    live_local.generate(live, request, *load(request.drafter))
 
 
 def load(drafter: str) -> tuple[Target, Drafter]:

@@ -7,10 +7,16 @@ from time import monotonic
 
 import streamlit as st
 
-from . import library, live, replays, session, world
+from ..core.replay import greedy_gap
+from . import library, live, session, world
 from .settings import ALL_STEPS
 
 _RUN, _SHOWN = "live_run", "live_shown"
+TIMED = (
+    "Writes the same answer three times with drafts and three times without, in turns, and shows medians and ranges. For an answer "
+    "made on this machine."
+)
+EVERY = "Takes minutes. Without it the answer has the trees of the two policies chosen here, at any budget."
 POLL = 0.6
 """Seconds between two looks at a run."""
 
@@ -29,10 +35,22 @@ def controls() -> None:
         if st.session_state["live_drafter"] == "served":
             _servers()
         st.slider("Tokens at most", 16, 128, 64, step=8, key="live_limit")
-        with st.container(horizontal=True):
-            st.button("Generate", key="live_start", type="primary", disabled=busy, on_click=_start)
-            st.button("Stop", key="live_stop", disabled=not busy, on_click=_stop)
-        st.button("Get the target model (93 MB)", key="live_fetch", type="tertiary", disabled=busy, on_click=_fetch)
+        st.toggle("Measure the speed afterwards", key="live_timed", help=TIMED)
+        st.toggle("Draft for all other settings afterwards", key="live_every", help=EVERY)
+        _buttons(busy)
+
+
+def _buttons(busy: bool) -> None:
+    """What can be done now; a button that cannot be pressed says why."""
+    missing = st.session_state["live_drafter"] != "served" and not live.target_is_here()
+    why = "The target model is not here yet: get it first." if missing else "A run is going on: stop it first." if busy else None
+    with st.container(horizontal=True):
+        st.button("Generate", key="live_start", type="primary", disabled=why is not None, help=why, on_click=_start)
+        idle = None if busy else "Nothing is running."
+        st.button("Stop", key="live_stop", disabled=not busy, help=idle or "What has been made so far stays.", on_click=_stop)
+    if missing:
+        wait = "A run is going on." if busy else None
+        st.button("Get the target model (93 MB)", key="live_fetch", type="tertiary", disabled=busy, help=wait, on_click=_fetch)
 
 
 def _servers() -> None:
@@ -80,6 +98,8 @@ def _start() -> None:
             now.max_depth,
             tuple(side.policy() for side in world.sides(now)),
             _typed_servers(),
+            timed=state["live_timed"] and state["live_drafter"] != "served",
+            every_setting=state["live_every"],
         )
     except ValueError as error:
         state[_RUN], state[_SHOWN] = live.Live(None, error=str(error), finished=True), (None, True)
@@ -118,23 +138,23 @@ def _look(run: live.Live) -> None:
         if run.pieces:
             words = "".join(f'<span class="{kind}">{escape(text)}</span>' for text, kind in list(run.pieces) if text)
             st.html(f'<p class="live-text" data-testid="live-text">{words}</p>')
-        if "speed" in run.numbers:
+        if "passes" in run.numbers:
             st.html(_numbers(run.numbers))
     if (run.recording, run.finished) != st.session_state.get(_SHOWN, (None, False)):
         _show(run)
 
 
 def _show(run: live.Live) -> None:
-    """Take what the run has made since the last look: its first recording moves the page there, a wider one takes its place."""
+    """Take what the run has made since the last look. Its first passes move the page there; who looks at them sees them grow."""
     session.heed()
-    first, made = st.session_state.get(_SHOWN, (None, False))[0] is None, run.recording
+    before, made, now = st.session_state.get(_SHOWN, (None, False))[0], run.recording, session.current()
     st.session_state[_SHOWN] = (made, run.finished)
-    if made is not None:
-        library.keep_live(made)
-        world.forget_recordings()
-        replays.forget_recordings()
-        if first:
-            session.restart(session.current().but(recording=made.name, position=0, step=ALL_STEPS))
+    if made is not None and made is not before:
+        library.keep_live(made, instead_of=before)
+        if before is None:
+            session.restart(now.but(recording=made.name, position=0, step=ALL_STEPS))
+        elif now.recording == before.name:
+            session.change(recording=made.name)
     st.rerun()
 
 
@@ -146,9 +166,9 @@ def _headline(run: live.Live) -> str:
 
 
 def _numbers(numbers: dict) -> str:
-    facts = [f"{numbers['tokens']} tokens in {numbers['passes']} passes, {numbers['speed']:.1f} tokens a second"]
-    if "plain" in numbers:
-        facts.append(f"plain decoding {numbers['plain']:.1f} tokens a second, {numbers['same']}")
+    facts = [f"{numbers['tokens']} tokens in {numbers['passes']} passes"]
     if numbers["passes"]:
-        facts.append(f"EAGLE-2: tau {numbers['tau']:.2f} measured, {numbers['expected']:.2f} expected")
+        measured, expected = numbers["tau"], numbers["expected"]
+        facts.append(f"EAGLE-2: tau {measured:.2f} measured, {expected:.2f} expected. {greedy_gap([(expected, measured)])}")
+    facts += [f"{numbers['speed']}; {numbers['same']}"] if "speed" in numbers else []
     return "<ul class='facts'>" + "".join(f"<li>{escape(fact)}</li>" for fact in facts) + "</ul>"

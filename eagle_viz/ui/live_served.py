@@ -51,8 +51,9 @@ def generate(live: Live, request: Request, servers: Servers) -> None:
         run = ServedRun(pair, request.prompt, request.limit, report=report)
         live.pieces += zip(pieces(run.tokenizer, run.text.answer), run.kinds(), strict=True)
         shown = [policy for policy in request.shown if not isinstance(policy, BestStatic)]
-        live.recording = run.record(expand_for(shown), {"policies": [policy.title for policy in shown]})
-        live.recording = run.record(expand_all, HOLDS)
+        live.publish(run.record(expand_for(shown), {"policies": [policy.title for policy in shown]}))
+        if request.every_setting:
+            live.publish(run.record(expand_all, HOLDS))
     except Cancelled as error:
         raise Stopped from error
 

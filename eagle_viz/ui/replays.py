@@ -47,11 +47,6 @@ def ladder(names: tuple[str, ...], budget: int, top_k: int, max_depth: int, kind
     return rungs.score_policies(cycles, rungs.ladder_policies(max_depth, top_k), budget, oracle=max_depth)
 
 
-def forget_recordings() -> None:
-    """A recording was replaced by a wider one, on which ladders have more rungs."""
-    ladder.clear()
-
-
 @st.cache_resource(max_entries=64, show_spinner=False)
 def tokens_at_every_budget(names: tuple[str, ...], key: PolicyKey, expected: bool) -> tuple[np.ndarray, np.ndarray]:
     """Mean tokens written (or ``expected``) beyond the first of a pass, and draft passes at budgets 0, 1, ...; nested only."""

@@ -163,11 +163,6 @@ def landscape(world: World) -> Landscape:
     return SyntheticLandscape(world.seed, world.sharpness, world.branching, world.coverage)
 
 
-def forget_recordings() -> None:
-    """A recording was replaced by a wider one: what was drafted from it stays right, what it answers for has grown."""
-    landscape.clear()
-
-
 @st.cache_resource(max_entries=256, show_spinner=False)
 def draft(world: World, key: PolicyKey, budget: int) -> Draft:
     """What the policy keeps of this budget, or all it scores where that is less."""

@@ -10,6 +10,7 @@ from eagle_viz.core.policies import Eagle1, Eagle2
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.ui import live as live_module
 from eagle_viz.ui.live import Live, Request, Stopped, _guarded, asked, load
+from eagle_viz.ui.live_local import speed_sentence
 
 REQUEST = Request(asked("Hello"), "oracle", 16, 25, 10, 6)
 
@@ -68,32 +69,83 @@ def test_without_weights_it_says_how_to_get_them(monkeypatch, tmp_path):
         load("oracle")
 
 
-def test_a_run_streams_its_tokens_compares_with_plain_decoding_and_ends_as_a_recording(monkeypatch):
+@pytest.fixture
+def tiny(monkeypatch):
+    """A tiny target as its own drafter; `start(**of the request)` runs it to its end and gives the run and all it published."""
     pytest.importorskip("torch")
     from eagle_viz.engine.drafted import OracleDrafter
     from tests.engine.tiny import tiny_target
 
-    target = tiny_target()
+    target, found = tiny_target(), []
     monkeypatch.setattr(live_module, "load", lambda drafter: (target, OracleDrafter(target)))
-    found = []
     monkeypatch.setattr(Live, "__setattr__", lambda self, name, value: _noting(found, self, name, value))
-    live = live_module.start(Request(asked("a b c"), "oracle", 12, 10, 4, 4, (Eagle1(), Eagle2(4, 4))))
-    finished(live, seconds=120)
+
+    def start(**more):
+        live = live_module.start(Request(asked("a b c"), "oracle", 12, 10, 4, 4, (Eagle1(), Eagle2(4, 4)), **more))
+        return finished(live, seconds=120), found
+
+    return start
+
+
+def test_passes_are_shown_as_they_come_and_nothing_is_drafted_twice(tiny, monkeypatch):
+    """Every pass with both trees is there as soon as the answer is; no context is read or drafted again."""
+    monkeypatch.setattr("eagle_viz.ui.live_local.PUBLISH", 0.0)
+    monkeypatch.setattr("eagle_viz.engine.recorder.contexts_of", lambda *given: pytest.fail("drafted again"))
+    live, found = tiny()
     assert live.error is None and live.stage == "done"
-    assert live.numbers["same"] == "identical to plain decoding"
     assert "".join(text for text, _ in live.pieces) == live.recording.answer
     kinds = [kind for _, kind in live.pieces]
     assert kinds[0] == "first" and set(kinds[1:]) <= {"accepted", "bonus"} and len(kinds) == live.numbers["tokens"] + 1 <= 13
-    assert live.turns == ("a b c", live.recording.answer)
-    assert all(token in live.recording.texts for token in live.recording.tokens[live.recording.prompt_length :])
-    assert live.recording.answer_length == live.numbers["tokens"] and "live-" in live.recording.name
-    first, last = found
-    assert last is live.recording and len(first.cycles) == len(last.cycles)
-    for narrow, wide in zip(first.cycles, last.cycles, strict=True):
+    assert live.turns == ("a b c", live.recording.answer) and "speed" not in live.numbers
+    grown = [len(one.cycles) for one in found]
+    assert grown == [*range(1, live.numbers["passes"] + 1), *[live.numbers["passes"]] * 2]
+    assert len({one.name for one in found}) == len(found) and all("live-" in one.name for one in found)
+    for cycle in live.recording.cycles:
         for policy in (Eagle2(top_k=4, max_depth=4), Eagle1()):
-            tree = draft_up_to(policy, narrow.landscape, 60)[0].tree
-            assert tree.paths == draft_up_to(policy, wide.landscape, 60)[0].tree.paths
-        assert set(narrow.landscape.candidates) < set(wide.landscape.candidates)
+            assert draft_up_to(policy, cycle.landscape, 60)[0].budget >= 16
+        tree = draft_up_to(Eagle2(top_k=4, max_depth=4), cycle.landscape, 10)[0].tree
+        verdict = cycle.verdict(tree)
+        assert (tree.paths[verdict.accepted[-1]] if verdict.accepted else ()) == cycle.verdicts[0].path
+
+
+def test_stop_keeps_the_passes_that_were_made(tiny, monkeypatch):
+    """Stopped after its second pass, a run leaves two passes, their text and their numbers."""
+    say = Live.say
+    monkeypatch.setattr(
+        Live, "say", lambda self, stage, share=0.0: (self.stop.set() if stage == "pass 2" else None, say(self, stage, share))
+    )
+    live, _ = tiny()
+    assert live.stage == "stopped" and live.error is None
+    assert len(live.recording.cycles) == live.numbers["passes"] == 2
+    assert live.recording.answer_length == live.numbers["tokens"] == len(live.pieces) - 1
+
+
+def test_speed_and_all_other_settings_only_where_asked_for(tiny):
+    """Measured in rounds against plain decoding, which writes the same text; drafted wider, every other setting is answered."""
+    live, found = tiny(timed=True, every_setting=True)
+    assert live.error is None and live.numbers["same"] == "identical to plain decoding"
+    assert "3 rounds in turns" in live.numbers["speed"]
+    narrow, wide = found[-2:]
+    assert wide is live.recording and len(narrow.cycles) == len(wide.cycles)
+    for one, other in zip(narrow.cycles, wide.cycles, strict=True):
+        for policy in (Eagle2(top_k=4, max_depth=4), Eagle1()):
+            tree = draft_up_to(policy, one.landscape, 60)[0].tree
+            assert tree.paths == draft_up_to(policy, other.landscape, 60)[0].tree.paths
+        assert set(one.landscape.candidates) < set(other.landscape.candidates)
+
+
+@pytest.mark.parametrize(
+    ("drafted", "plain", "end"),
+    [
+        ([30.0, 31.0, 29.0], [20.0, 21.0, 19.0], "1.50 times plain decoding"),
+        ([10.0, 11.0, 9.0], [20.0, 21.0, 19.0], "0.50 times plain decoding"),
+        ([20.0, 25.0, 18.0], [19.0, 21.0, 17.0], "this machine shows no difference now"),
+    ],
+)
+def test_a_ratio_of_speeds_is_named_only_where_the_rounds_are_apart(drafted, plain, end):
+    """Medians and ranges always, a ratio where no round of one reaches the other."""
+    said = speed_sentence(drafted, plain)
+    assert said.endswith(end) and f"({min(plain):.1f} to {max(plain):.1f})" in said
 
 
 def _noting(found, live, name, value):
@@ -102,8 +154,8 @@ def _noting(found, live, name, value):
     object.__setattr__(live, name, value)
 
 
-def test_the_page_moves_to_the_first_recording_of_a_run_and_stays_where_one_went_when_a_wider_one_comes():
-    """The run itself is a stand-in: what it hands over are two shipped recordings under one name."""
+def test_the_page_moves_to_the_first_passes_of_a_run_and_stays_where_one_went_when_more_come():
+    """The run itself is a stand-in: what it hands over are two shipped recordings as if one had grown."""
     from dataclasses import replace
 
     from streamlit.testing.v1 import AppTest
@@ -112,7 +164,7 @@ def test_the_page_moves_to_the_first_recording_of_a_run_and_stays_where_one_went
     from eagle_viz.ui.parts import NO_BROWSER
 
     shipped = [recording.read(path) for path in list(recording.shipped().values())[:2]]
-    narrow, wide = (replace(one, name="live-1") for one in shipped)
+    narrow, wide = (replace(one, name=f"live-{number}") for number, one in enumerate(shipped, start=1))
     app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120)
     app.session_state[NO_BROWSER] = True
     app.query_params["view"] = "text"
@@ -126,8 +178,12 @@ def test_the_page_moves_to_the_first_recording_of_a_run_and_stays_where_one_went
     app.slider(key="set_position").set_value(3).run()
     run.recording, run.finished = wide, True
     app.run()
-    assert not app.exception and app.session_state["live_recordings"]["live-1"] is wide
-    assert (app.session_state["settings"].recording, app.session_state["settings"].position) == ("live-1", 3)
+    assert (
+        not app.exception
+        and app.session_state["live_recordings"]["live-2"] is wide
+        and "live-1" not in app.session_state["live_recordings"]
+    )
+    assert (app.session_state["settings"].recording, app.session_state["settings"].position) == ("live-2", 3)
 
 
 def test_system_prompt_raw_text_and_the_next_turn_are_asked_as_typed(monkeypatch):

@@ -21,7 +21,7 @@ def finished(live):
 
 
 def request(servers, limit=6) -> Request:
-    return Request(asked("a question", raw=True), "served", limit, 10, 4, 3, SHOWN, servers)
+    return Request(asked("a question", raw=True), "served", limit, 10, 4, 3, SHOWN, servers, every_setting=True)
 
 
 def test_a_run_on_two_servers_ends_as_a_recording():
