@@ -76,6 +76,13 @@ def unequal_sentence(static: Sequence[Pass], dynamic: Sequence[Pass]) -> str:
 GREEDY = "Expected counts sampling at temperature 1; these answers were decoded greedily: the target's first choice is certain"
 
 
+READ_FOR_GREEDY = (
+    "Expected adds up each token's chance to be the target's first choice, fitted on other texts; "
+    "measured is what these passes wrote."
+)
+"""How expected and measured belong together where confidences are read for greedy decoding."""
+
+
 def greedy_gap(taus: Sequence[tuple[float, float]]) -> str:
     """Why measured tokens a pass are not the expected ones, for a place that shows pairs of (expected, measured).
 

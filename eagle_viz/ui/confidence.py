@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from html import escape
 
 import streamlit as st
@@ -11,7 +12,7 @@ from ..core.ladder import Rung
 from ..core.policies import POLICIES
 from ..core.recording import MAX_DEPTH, TOP_K, Recording
 from ..view import figures
-from . import chrome, controls, lab, library, replays, session, world
+from . import chrome, controls, lab, library, many_contexts, replays, session, world
 from .settings import Settings
 
 WORDS = (
@@ -58,6 +59,9 @@ def _show() -> None:
         with st.spinner(f"Reading {len(names)} recording{'s' * (len(names) > 1)} …"):
             seen = replays.observations(names, key, settings.budget)
         _reliability(seen)
+        if recording.read_for_greedy:
+            _greedy(seen)
+        chrome.remarks(many_contexts.calibration(), "many-calibration")
     with st.container(key="card-ladder", border=True), chrome.in_one_sentence():
         _ladder(names, settings, recording)
 
@@ -84,8 +88,33 @@ def _reliability(seen: reliability.Observations) -> None:
         ("by-rank", figures.acceptance_by(reliability.by_rank(seen), "rank among siblings"), "Acceptance by rank"),
     )
     for pair in (charts[:2], charts[2:]):
-        for column, (key, chart, alt) in zip(st.columns(2, gap="medium"), pair, strict=True):
-            column.plotly_chart(chart, theme=None, config=lab.CHART, key=key, alt=alt)
+        _side_by_side(pair)
+
+
+def _greedy(seen: reliability.Observations) -> None:
+    """The same nodes by their chance to be the target's first choice: the reading that these trees are drawn in."""
+    chances = replace(seen, confidence=seen.chance)
+    found = reliability.reliability(chances)
+    chrome.card_title("Read for greedy decoding", "each token's chance to be the target's first choice; it draws these trees")
+    st.html(
+        f'<p class="claim" data-testid="ece-greedy">Calibration error <b class="dynamic">{found.ece_accepted:.3f}</b></p>'
+        '<p class="quiet">Mean distance of this chance from the share that was accepted in these texts; of the confidence as it is '
+        f"{reliability.reliability(seen).ece_accepted:.3f}.</p>"
+    )
+    charts = (
+        ("reliability-greedy", figures.reliability(found), "Bins of equal count: chance to be the first choice against acceptance"),
+        (
+            "reliability-greedy-width",
+            figures.reliability_by_width(reliability.bins_of_equal_width(chances)),
+            "Bins of equal width: chance to be the first choice against acceptance",
+        ),
+    )
+    _side_by_side(charts)
+
+
+def _side_by_side(charts: tuple) -> None:
+    for column, (key, chart, alt) in zip(st.columns(2, gap="medium"), charts, strict=True):
+        column.plotly_chart(chart, theme=None, config=lab.CHART, key=key, alt=alt)
 
 
 def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) -> None:

@@ -8,12 +8,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from ..core import recording
+from ..core.replay import READ_FOR_GREEDY, greedy_gap
 
 _LIVE = "live_recordings"
 
 
 def keep_live(made: recording.Recording, instead_of: recording.Recording | None = None) -> None:
-    """Keep a recording made in this session under its own name, in place of a shorter one of the same answer."""
+    """Keep a recording made in this session under its own name, in place of a shorter one of the same answer.
+
+    Its confidences are to be read for the way its text was decoded (``Recording.for_greedy``).
+    """
     others = {name: one for name, one in st.session_state.get(_LIVE, {}).items() if one is not instead_of}
     st.session_state[_LIVE] = others | {made.name: made}
 
@@ -25,7 +29,10 @@ def recordings() -> list[str]:
 
 
 def read_recording(name: str) -> recording.Recording:
-    """A recording by name; raises ``ValueError`` naming those there are."""
+    """A recording by name, its confidences read for greedy decoding where the drafter knows how: recorded texts are greedy.
+
+    Raises ``ValueError`` naming the recordings that there are.
+    """
     return st.session_state.get(_LIVE, {}).get(name) or _read_shipped(name)
 
 
@@ -34,7 +41,7 @@ def _read_shipped(name: str) -> recording.Recording:
     shipped = recording.shipped()
     if name not in shipped:
         raise ValueError(f"recording: {name!r} given, allowed is one of {', '.join(shipped) or '(none is shipped yet)'}")
-    return recording.read(shipped[name])
+    return recording.read(shipped[name]).for_greedy()
 
 
 def title(name: str) -> str:
@@ -87,3 +94,8 @@ def same_drafter(name: str) -> tuple[str, ...]:
     drafter = read_recording(name).drafter
     alike = [other for other in recordings() if read_recording(other).drafter == drafter]
     return tuple(other for other in alike if other == name or read_recording(other).whole)
+
+
+def gap_sentence(name: str, taus: Sequence[tuple[float, float]]) -> str:
+    """How expected and measured tokens a pass of a greedy text belong together, beside pairs of (expected, measured)."""
+    return READ_FOR_GREEDY if read_recording(name).read_for_greedy else greedy_gap(taus)

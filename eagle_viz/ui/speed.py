@@ -8,9 +8,9 @@ import numpy as np
 import streamlit as st
 
 from ..core.cost import PassCost, price_warnings, speedup
-from ..core.replay import greedy_gap, tau, unequal_sentence
+from ..core.replay import tau, unequal_sentence
 from ..view import figures
-from . import chrome, controls, lab, library, replays, session, speed_map, times, world
+from . import chrome, controls, lab, library, many_contexts, replays, session, speed_map, times, world
 from .settings import USUAL_BUDGET, Settings
 
 WORDS = (
@@ -45,6 +45,7 @@ def _show() -> None:
     _speed(now, names, cost)
     speed_map.card(now, names, cost)
     _bought(now, names)
+    many_contexts.card()
 
 
 def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
@@ -142,7 +143,7 @@ def _here(settings: Settings, names: tuple[str, ...], sides: tuple) -> str:
     counted = "expected at temperature 1" if oracle else "in the recorded greedy answers"
     note = f"Tokens a verify pass, bonus counted, {counted}, drafted by {drafter}; same contexts for both."
     table = f"<table class='numbers' data-testid='bought'><caption>{caption}</caption>{head}{''.join(rows)}</table>"
-    gap = "" if oracle else greedy_gap([tau(found) for found in everything])
+    gap = "" if oracle else library.gap_sentence(names[0], [tau(found) for found in everything])
     return f"{table}<p class='quiet'>{note} {unequal_sentence(*everything)} {gap}</p>"
 
 

@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from ..core.recording import Recording
-from ..core.replay import greedy_gap, tau, unequal_sentence
+from ..core.replay import tau, unequal_sentence
 from . import chrome, controls, lab, library, live_panel, replays, session, world
 from .reader import reader, reader_data
 from .settings import ALL_STEPS, Settings
@@ -73,7 +73,7 @@ def _tau_line(settings: Settings, passes: list) -> str:
     for css, side, (expected, measured) in zip(("static", "dynamic"), world.sides(settings), taus, strict=True):
         number = (expected, "expected at temperature 1") if oracle else (measured, f"measured, {expected:.2f} expected")
         cells.append(_cell(css, side.title, *number))
-    gap = "" if oracle else greedy_gap(taus)
+    gap = "" if oracle else library.gap_sentence(settings.recording, taus)
     counted = f"{len(passes[0])} passes of this text replayed at budget {settings.budget}, bonus counted."
     note = f"<div><small>{counted} {unequal_sentence(*passes)}</small></div>"
     return f'<div class="readouts three">{"".join(cells)}{note}</div><p class="quiet" data-testid="greedy-gap">{gap}</p>'

@@ -134,12 +134,17 @@ class Recording:
         """Index of this cycle's root among the answer's tokens, 0 first."""
         return self.cycles[cycle].position - self.prompt_length
 
+    @property
+    def read_for_greedy(self) -> bool:
+        """Whether its confidences are read as chances to be the target's first choice."""
+        return any(isinstance(cycle.landscape, GreedyLandscape) for cycle in self.cycles)
+
     def for_greedy(self) -> Recording:
         """Every confidence read as the chance to be the target's first choice; the recording itself where that is unknown.
 
         Law: tokens, ranks and what the target says stay. It is for drafting on; a file holds the recording itself.
         """
-        if self.greedy is None:
+        if self.greedy is None or self.read_for_greedy:
             return self
         read = [GreedyLandscape(one.landscape, self.greedy.calibration, self.greedy.average) for one in self.cycles]
         cycles = tuple(replace(one, landscape=land) for one, land in zip(self.cycles, read, strict=True))
