@@ -26,7 +26,7 @@ from eagle_viz.engine.assembly import (
 from eagle_viz.engine.cycle import Cycle, with_target
 from eagle_viz.engine.drafted import DraftedLandscape, Drafter
 from eagle_viz.engine.expansion import HOLDS, Expand, Expanded, expand_all
-from eagle_viz.engine.generation import Contest, Generation
+from eagle_viz.engine.generation import Contest, Generation, calibration_for
 from eagle_viz.engine.plain import plain
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.reader import Reader
@@ -101,7 +101,8 @@ def record_as_drafted(
     """
     contexts = [Context(cycle.position, cycle.landscape.candidates, _verdicts(cycle), cycle.seconds) for cycle in cycles]
     policies = [policy.title for policy, _ in (*run.contest.values(), *run.beside)]
-    return _assembled(run, _text(run, tail), contexts, prompt, {"policies": policies}, target_name)
+    greedy = calibration_for(run.drafter, run.settings)
+    return _assembled(run, _text(run, tail), contexts, prompt, {"policies": policies}, target_name, greedy)
 
 
 def _text(run: Generation, tail: Sequence[int]) -> Text:

@@ -114,9 +114,9 @@ class Live:
         self.stage, self.share = stage, min(max(share, 0.0), 1.0)
 
     def publish(self, made: Recording) -> None:
-        """Show what has been made so far."""
+        """Show what has been made so far, its confidences read for greedy decoding where the drafter knows how."""
         self.published += 1
-        self.recording = replace(made, name=f"{made.name}-{self.published}")
+        self.recording = replace(made, name=f"{made.name}-{self.published}").for_greedy()
 
     @property
     def turns(self) -> tuple[str, ...]:

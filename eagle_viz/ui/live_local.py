@@ -32,8 +32,7 @@ def generate(live: Live, request: Request, target: Target, drafter: Drafter) -> 
     from ..engine.sampling import Settings
 
     live.say("reading the prompt")
-    # The page reads confidences as they are, and so must the run whose trees it shows.
-    settings = Settings(request.limit, reading="sampling")
+    settings = Settings(request.limit)
     run = Generation(target, drafter, request.prompt.encode(target), request.contest, settings, request.beside)
     cycles = _follow(live, request, run)
     if cycles:
@@ -79,7 +78,7 @@ def _time(live: Live, request: Request, run: Generation) -> None:
 
     # The same trees as without `early_stop`, in fewer draft passes, and nothing else drafted.
     leader = {"eagle2": (Eagle2(request.top_k, request.max_depth, early_stop=True), request.budget)}
-    settings = Settings(max(1, len(run.tokens)), probabilities=False, reading="sampling")
+    settings = Settings(max(1, len(run.tokens)), probabilities=False)
     drafted, undrafted, found = [], [], []
     for number in range(1, ROUNDS + 1):
         live.say(f"measuring the speed, round {number} of {ROUNDS}", (number - 1) / ROUNDS)

@@ -96,7 +96,7 @@ def show(name: str, content: bytes) -> None:
     found, now = recognise(name, content), session.current()
     start = {"preset": "", "step": ALL_STEPS, "mode": "nodes"}
     if isinstance(found, Recording):
-        library.keep_live(found)
+        library.keep_live(found.for_greedy())
         budget = PROPERTIES["budget"].default
         session.restart(now.but(source="recording", recording=found.name, position=0, budget=budget, **start))
     elif isinstance(found, Numbers):
