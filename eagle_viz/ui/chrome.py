@@ -11,16 +11,32 @@ import streamlit as st
 
 from ..core.landscape import NotRecordedError
 from ..core.tree import sendable
+from ..view import palette
 from . import session
 from .settings import VIEWS, Settings
 
 STYLE = Path(__file__).with_name("page.css")
+CHART_COLOURS = ("blue", "gray", "ink")
+"""Colours of the palette that the charts draw with, in the light theme; the style sheet maps them to the theme that is on."""
 TAGLINE = "Every guessed token must be checked. Which guesses are worth it?"
 
 
 def style() -> None:
-    """The page's style sheet, from the package."""
-    st.html(STYLE)
+    """The page's style sheet: the palette, the colours of charts mapped to the theme, page.css."""
+    own = f".stApp {{ {palette.colours_of_both()} {palette.sizes()} }}"
+    st.html("<style>\n" + "\n".join([own, *_chart_rules(), STYLE.read_text(encoding="utf-8")]) + "\n</style>")
+
+
+def _chart_rules() -> list[str]:
+    """CSS that gives what a chart drew in a colour of the light theme the same colour of the theme that is on."""
+    rules = []
+    for name in CHART_COLOURS:
+        red, green, blue = palette.channels(getattr(palette.LIGHT, name))
+        drawn = f"rgb({red}, {green}, {blue})"
+        rules += [
+            f'.js-plotly-plot [style*="{part}: {drawn}"] {{ {part}: var(--{name}) !important; }}' for part in ("stroke", "fill")
+        ]
+    return rules
 
 
 def header(settings: Settings) -> None:

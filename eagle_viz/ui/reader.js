@@ -1,6 +1,10 @@
 // The answer with its cycles, and a strip of what each cycle's trees looked like. It shows and reports a click; it decides nothing.
 
-const ROWS = [["accepted", "accepted tokens"], ["depth", "depth of the tree"], ["width", "width of the tree"]];
+const ROWS = [
+  ["accepted", "accepted tokens"],
+  ["depth", "depth of the tree"],
+  ["width", "width of the tree"],
+];
 const EVERY = (count) => (count > 12 ? 5 : 1);
 
 function make(tag, name, text) {

@@ -14,12 +14,9 @@ import plotly.graph_objects as go
 from ..core.ladder import Rung
 from ..core.population import Population
 from ..core.reliability import Bin, Group, Reliability
+from .palette import FONT, LIGHT, SIZES
 
-GRAY = "#687187"
-BLUE = "#2563eb"
-INK = "#161b2c"
-RULE = "#e4e7ee"
-FONT = '"Source Sans", "Source Sans 3", sans-serif'
+GRAY, BLUE, INK, RULE = LIGHT.gray, LIGHT.blue, LIGHT.ink, LIGHT.line
 TICKS = [0, 16, 32, 64, 96, 128, 192, 256, 384, 512]
 
 
@@ -138,7 +135,7 @@ def _counts_above(figure: go.Figure, x: Sequence[float], counts: Sequence[tuple[
         mode="text",
         text=[f"{count}" for count, _ in counts],
         textposition="top center",
-        textfont={"size": 11},
+        textfont={"size": SIZES["small"]},
         name="count",
         showlegend=False,
         hoverinfo="skip",
@@ -248,10 +245,10 @@ def calm(figure: go.Figure, height: int = 230, legend: bool = True, left: int = 
         margin={"l": left, "r": 12, "t": 30 if legend else 10, "b": bottom},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
-        font={"family": FONT, "size": 12, "color": GRAY},
+        font={"family": FONT, "size": SIZES["small"], "color": GRAY},
         showlegend=legend,
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "itemclick": False, "itemdoubleclick": False},
-        hoverlabel={"font": {"family": FONT, "size": 12}},
+        hoverlabel={"font": {"family": FONT, "size": SIZES["small"]}},
         uirevision="keep",
     )
     figure.update_xaxes(showgrid=False, zeroline=False, fixedrange=True, linecolor=RULE, showline=True)

@@ -48,3 +48,12 @@ def colours_of_both() -> str:
 def sizes(scale: str = "1") -> str:
     """The type scale as CSS, times a CSS number: ``--small: calc(12px * 1); ...``."""
     return " ".join(f"--{name}: calc({size}px * {scale});" for name, size in SIZES.items())
+
+
+def channels(colour: str) -> tuple[int, int, int]:
+    """Red, green and blue of a colour, 0 to 255 each.
+
+    >>> channels("#2563eb")
+    (37, 99, 235)
+    """
+    return tuple(int(colour[start : start + 2], 16) for start in (1, 3, 5))

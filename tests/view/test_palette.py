@@ -1,5 +1,6 @@
 """One palette: its colours can be read, and the configuration, which cannot import it, repeats it exactly."""
 
+import re
 import tomllib
 from dataclasses import asdict
 from pathlib import Path
@@ -34,3 +35,14 @@ def test_the_configuration_repeats_the_palette(section, theme):
     pairs = {"backgroundColor": "paper", "secondaryBackgroundColor": "wash", "textColor": "ink", "borderColor": "line"}
     pairs |= {"grayColor": "gray", "blueColor": "blue", "primaryColor": "blue"}
     assert {key: found[key] for key in pairs} == {key: own[name] for key, name in pairs.items()}
+
+
+SOURCES = [path for path in (ROOT / "eagle_viz").rglob("*") if path.suffix in {".py", ".css", ".js", ".html"}]
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.name)
+def test_no_colour_and_no_size_of_text_is_defined_twice(path):
+    """A literal colour stands in the palette alone, and style sheets take every size of text from the type scale."""
+    text = path.read_text(encoding="utf-8")
+    colours = [] if path.name == "palette.py" else re.findall(r"""(?<![&\w])#(?:[0-9a-fA-F]{6}|[0-9a-fA-F]{3})(?=["';, )])""", text)
+    assert colours == [] and (path.suffix != ".css" or re.findall(r"font-size: *[\d.]+px", text) == [])
