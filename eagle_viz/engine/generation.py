@@ -117,7 +117,7 @@ class Generation:
         read = in_reading(landscape, self._calibration)
         drafts = {name: draft_up_to(policy, read, budget)[0] for name, (policy, budget) in self.contest.items()}
         for policy, budget in self.beside:
-            draft_up_to(policy, landscape, budget)
+            draft_up_to(policy, read, budget)
         landscape.close()
         drafted = perf_counter()
         tree = union(drafts.values())

@@ -11,7 +11,7 @@ import streamlit as st
 from ..core.policies import POLICIES
 from ..core.policies.fixed_order import EXAMPLE
 from ..core.readout import coverage_sentence
-from . import chrome, library, parts, session
+from . import chrome, intro, library, parts, session
 from .presets import PRESETS, changes_by_name, note, shown
 from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, offered_parameters, quote, scene
 
@@ -54,9 +54,16 @@ def _synthetic(settings: Settings) -> None:
     st.html('<div class="ends"><span>open-ended</span><span>predictable</span></div>')
     with st.container(key="seed-row", horizontal=True, vertical_alignment="bottom"):
         row = PROPERTIES["seed"]
-        st.number_input("Seed", int(row.low), int(row.high), step=1, **parts.bind("seed"))
+        st.number_input(
+            "Seed",
+            int(row.low),
+            int(row.high),
+            step=1,
+            help="The same seed draws the same landscape on any machine.",
+            **parts.bind("seed"),
+        )
         st.button("Redraw", key="redraw", on_click=redraw, help="Another seed")
-    _slider("branching", "Candidates per node", 1)
+    _slider("branching", "Candidates per node", 1, help="How many guesses the draft model offers for each next token.")
     _slider("coverage", "Coverage", 0.05, help="Chance that the true next token is among a node's candidates.")
     st.html(f'<p class="quiet" data-testid="coverage">{coverage_sentence(settings.coverage)}</p>')
 
@@ -155,8 +162,9 @@ def _words_before() -> None:
 
 def _policies() -> None:
     titles = {name: policy.title for name, policy in POLICIES.items()}
-    st.selectbox("Static drafter (gray)", list(titles), format_func=titles.get, **parts.bind("static"))
-    st.selectbox("Dynamic drafter (blue)", list(titles), format_func=titles.get, **parts.bind("dynamic"))
+    for side, colour in (("static", "Gray"), ("dynamic", "Blue")):
+        help_ = f"The policy that decides which guesses the {colour.lower()} tree keeps."
+        st.selectbox(f"{colour} tree", list(titles), format_func=titles.get, help=help_, **parts.bind(side))
 
 
 def _more(settings: Settings) -> None:
@@ -167,9 +175,9 @@ def _more(settings: Settings) -> None:
     )  # charts show the last
     for name, parameter in offered_parameters().items():
         if any(parameter in policy.parameters for policy in shown):
-            _slider(name, parameter.label, parameter.step)
+            _slider(name, parameter.label, parameter.step, help=f"{parameter.help[0].upper()}{parameter.help[1:]}.")
     st.text_area(
-        "Own shape, in place of the static drafter",
+        "Own shape for the gray tree",
         height=70,
         max_chars=PROPERTIES["shape"].length,
         placeholder=EXAMPLE,
@@ -204,7 +212,7 @@ def try_this(settings: Settings) -> None:
         st.html("<b>Try this</b>")
         _buttons(settings, first=True)
         parts.drawer("More to try", "more_to_try", lambda: _buttons(settings, first=False), part=parts.SETTINGS)
-        if shown(settings):  # below the buttons, so that none moves under the pointer
+        if shown(settings) and not intro.has_note(settings):  # below the buttons, so that none moves under the pointer
             st.html(f'<p class="sentence" data-testid="preset-sentence">{note(settings)}</p>')
 
 

@@ -9,16 +9,10 @@ from ..core.readout import comparison_remarks
 from ..stage import stage, stage_state, was_heard
 from ..stage.trace import tier_of
 from ..view import figures
-from . import chrome, controls, opened, parts, session, share, tour, world
+from . import chrome, controls, intro, opened, parts, session, share, world
 from .settings import ALL_STEPS, PROPERTIES, Settings, scene
 
 CHART = {"displayModeBar": False, "scrollZoom": False}
-INTRO = (
-    "A small drafter guesses a tree of tokens; the large model checks the whole tree in one pass and keeps the path it agrees "
-    "with. A node is worth the <b>product of the confidences on its path</b>, and these products add up to the tokens you can "
-    "expect to be accepted. <b class='static'>Gray</b> always uses the same tree shape. <b class='dynamic'>Blue</b> picks the most "
-    "probable paths for this context."
-)
 
 
 def panel(settings: Settings) -> None:
@@ -39,9 +33,7 @@ def panel(settings: Settings) -> None:
 
 def _front(settings: Settings) -> None:
     if not settings.hides("intro") and not settings.tour:
-        with st.container(key="intro"):
-            st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2><p class="intro">{INTRO}</p>')
-            tour.invitation(settings)
+        intro.panel(settings)
     _stage(settings)
 
 

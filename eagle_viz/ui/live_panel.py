@@ -7,7 +7,7 @@ from time import monotonic
 
 import streamlit as st
 
-from ..core.replay import greedy_gap
+from ..core.replay import READ_FOR_GREEDY, greedy_gap
 from . import library, live, session, world
 from .settings import ALL_STEPS
 
@@ -139,7 +139,7 @@ def _look(run: live.Live) -> None:
             words = "".join(f'<span class="{kind}">{escape(text)}</span>' for text, kind in list(run.pieces) if text)
             st.html(f'<p class="live-text" data-testid="live-text">{words}</p>')
         if "passes" in run.numbers:
-            st.html(_numbers(run.numbers))
+            st.html(_numbers(run))
     if (run.recording, run.finished) != st.session_state.get(_SHOWN, (None, False)):
         _show(run)
 
@@ -165,10 +165,13 @@ def _headline(run: live.Live) -> str:
     return f"{what}: {run.stage}" + ("" if run.finished else " …")
 
 
-def _numbers(numbers: dict) -> str:
+def _numbers(run: live.Live) -> str:
+    numbers = run.numbers
     facts = [f"{numbers['tokens']} tokens in {numbers['passes']} passes"]
     if numbers["passes"]:
         measured, expected = numbers["tau"], numbers["expected"]
-        facts.append(f"EAGLE-2: tau {measured:.2f} measured, {expected:.2f} expected. {greedy_gap([(expected, measured)])}")
+        greedy = run.recording is not None and run.recording.read_for_greedy
+        why = READ_FOR_GREEDY if greedy else greedy_gap([(expected, measured)])
+        facts.append(f"EAGLE-2: tau {measured:.2f} measured, {expected:.2f} expected. {why}")
     facts += [f"{numbers['speed']}; {numbers['same']}"] if "speed" in numbers else []
     return "<ul class='facts'>" + "".join(f"<li>{escape(fact)}</li>" for fact in facts) + "</ul>"

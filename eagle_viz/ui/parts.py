@@ -37,7 +37,7 @@ def present(part: str) -> None:
 
 def _frame(settings: Settings) -> tuple[object, ...]:
     """What decides what stands outside the parts; which recording is read is settled there too."""
-    return settings.view, settings.tour, settings.hide, settings.source, settings.recording, tuple(session.notes())
+    return settings.view, settings.tour, settings.hide, settings.source, settings.recording, settings.preset, tuple(session.notes())
 
 
 def refresh() -> None:

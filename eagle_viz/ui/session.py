@@ -26,8 +26,12 @@ def begin() -> Settings:
 
 
 def _read(query: dict[str, str]) -> tuple[Settings, list[str]]:
-    """A link that names only a stop of the tour shows that stop, as if one had walked there."""
+    """A link that names only a stop of the tour shows that stop, as if one had walked there; the page's bare address begins before
+    the first node, so that one sees both trees grow.
+    """
     settings, notes = parse(query, changes_by_name())
+    if not query:
+        return settings.but(step=0), notes
     return (settings_at(settings.tour), notes) if settings.tour and set(query) == {"tour"} else (settings, notes)
 
 

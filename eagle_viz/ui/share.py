@@ -44,7 +44,7 @@ def _flags(settings: Settings) -> None:
         _, dynamic = world.sides(settings)
         setting = dynamic.policy().engine_setting(settings.budget)
         if setting is None:
-            remedy = "Choose EAGLE-2 or a chain as the dynamic drafter to get its flags."
+            remedy = "Choose EAGLE-2 or a chain for the blue tree to get its flags."
             st.html(f'<p class="quiet">No engine builds this tree. {remedy}</p>')
             return
         for flags in engine_flags(*setting):

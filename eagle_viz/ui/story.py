@@ -12,7 +12,7 @@ from . import library, replays
 from .settings import Settings
 from .world import PolicyKey, sides
 
-WORDS_SHOWN = 5
+WORDS_SHOWN = 3
 """Words of the text before the root that a line quotes."""
 
 
@@ -31,7 +31,7 @@ class Example:
         """One line of real text: what each tree got accepted after the same words."""
         first, second = (side.title for side in _pair())
         few, more = (_quoted(text, count) for text, count in zip(self.kept, self.counts, strict=True))
-        return f"In real text, after “…{self.before}”: {first} gets {few} accepted, {second} {more}."
+        return f"Real text: after “…{self.before}” {first} gets {few} accepted, {second} {more}."
 
     @property
     def changes(self) -> dict[str, object]:

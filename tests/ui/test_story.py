@@ -1,8 +1,10 @@
 """What the page says of real text is counted on the recordings, and the tour's numbers are the core's."""
 
 import re
+from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from eagle_viz import POLICIES
 from eagle_viz.core import recording
@@ -18,7 +20,7 @@ from eagle_viz.ui.world import World, landscape, sides
 def accepted(name, budget=25):
     """Each pass's accepted tokens of EAGLE-1's shape and EAGLE-2, straight from the policies."""
     pairs = []
-    for cycle in recording.read(recording.shipped()[name]).cycles:
+    for cycle in recording.read(recording.shipped()[name]).for_greedy().cycles:
         trees = [draft_up_to(POLICIES[policy](), cycle.landscape, budget)[0].tree for policy in ("eagle1", "eagle2")]
         pairs.append(tuple(cycle.verdict(tree).accept_length for tree in trees))
     return pairs
@@ -72,6 +74,47 @@ def test_every_amount_at_a_stop_is_in_its_picture(number):
     assert set(re.findall(r"\d\.\d\d", text)) <= known
     for wasted in re.findall(r"(\d+) of its nodes are worth less", text):
         assert int(wasted) == len(misspent(*drafts))
+
+
+def opened(**query):
+    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120)
+    for name, value in query.items():
+        app.query_params[name] = value
+    app.run()
+    assert not app.exception
+    return app
+
+
+def link(app):
+    return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
+
+
+def said(app):
+    return "".join(html.proto.body for html in app.get("html"))
+
+
+def test_the_bare_address_begins_before_the_first_node_and_any_link_shows_what_it_names():
+    """Step 0 is written into the link; a link without a step shows whole trees, one with a step that step."""
+    assert link(opened()) == {"step": "0"}
+    assert "step" not in link(opened(seed="61")) and link(opened(step="7")) == {"step": "7"}
+    assert link(opened(view="lab")) == {"view": "lab"}
+
+
+def test_the_line_of_real_text_opens_that_pass():
+    """One click from the first view to the text: the recording and the position of the example, both trees whole."""
+    app, example = opened(), story.first_example()
+    button = app.button(key="see_real_text")
+    assert example.before in re.sub(r"\\(.)", r"\1", button.label)
+    button.click().run()
+    assert {"view": "text", "recording": example.recording, "position": str(example.position)}.items() <= link(app).items()
+    assert "step" not in link(app)
+
+
+def test_the_note_of_a_loaded_preset_is_there_on_arrival():
+    """Above the stage, in place of the introduction, once."""
+    page = said(opened(preset="tail"))
+    assert page.count("Ten candidates, none of them likely") == 1 and 'data-testid="loaded-preset"' in page
+    assert 'data-testid="intro"' in said(opened()) and 'data-testid="loaded-preset"' not in said(opened())
 
 
 def test_a_presets_note_says_what_it_was_loaded_with_once_that_was_changed():
