@@ -40,6 +40,8 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--head", default=str(HEAD), help="folder of an EAGLE head (default: the shipped one)")
     parser.add_argument("--drafter", default="head", choices=DRAFTERS, help="oracle: the target drafts for itself")
     parser.add_argument("--dtype", default="float32", choices=DTYPES, help="of the target and the head (default float32)")
+    where = "auto: layers of --target on the devices that accelerate finds (default); cpu: on this processor, as the default target"
+    parser.add_argument("--device", default="auto", choices=("auto", "cpu"), help=where)
 
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
@@ -101,12 +103,23 @@ def target_folder(args: argparse.Namespace) -> str | Path:
 
 
 def load_target(args: argparse.Namespace) -> Target:
-    """The target that the options name; raises what ``target_folder`` raises."""
+    """The target that the options name, after saying what memory it needs.
+
+    Raises what ``target_folder`` raises, and ``ValueError`` where it does not fit the free memory.
+    """
     import torch
 
+    from ..engine.memory import devices, free_memory, need_of
     from ..engine.target import Target
 
-    return Target.load(target_folder(args), getattr(torch, args.dtype))
+    folder, free = target_folder(args), free_memory()
+    placed = args.target is not None and args.device == "auto" and bool(devices(free))
+    need = need_of(folder, args.dtype, placed)
+    if need is not None:
+        room = sum(free.values()) if placed else free["cpu"]
+        say(need.sentence(room) + (f", {', '.join(devices(free))} among them" if placed else ""))
+        need.check(room)
+    return Target.load(folder, getattr(torch, args.dtype), placed)
 
 
 def load_drafter(args: argparse.Namespace, target: Target, candidates: int = CANDIDATES) -> Drafter:

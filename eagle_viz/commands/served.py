@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from ..engine.prompts import Prompt
     from ..engine.served import ServedModel
 
-LOCAL = ("target", "head", "drafter", "dtype")
+LOCAL = ("target", "head", "drafter", "dtype", "device")
 """Options that speak of a model on this machine."""
 
 

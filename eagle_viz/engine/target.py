@@ -11,7 +11,8 @@ from torch import Tensor
 
 from eagle_viz.engine.checkpoint import tensor_digest
 from eagle_viz.engine.linear import Linear
-from eagle_viz.engine.llama import Llama, LlamaShape, additive_mask, is_plain_llama
+from eagle_viz.engine.llama import Llama, LlamaShape, is_plain_llama
+from eagle_viz.engine.placed import PlacedHead, TransformersBody, load_placed, weight_of
 from eagle_viz.engine.texts import decode
 
 
@@ -51,51 +52,6 @@ def check_architecture(model) -> None:
         raise ValueError(f"target: {kind} models do not say how many positions they count (max_position_embeddings)")
 
 
-class TransformersCache:
-    """A Hugging Face cache with the few verbs this package needs."""
-
-    def __init__(self):
-        from transformers import DynamicCache
-
-        self.inner = DynamicCache()
-
-    @property
-    def length(self) -> int:
-        """Positions filled."""
-        return self.inner.get_seq_length()
-
-    def keep(self, start: int, rows: list[int]) -> None:
-        """Keep only `rows`, counted from `start`, of all positions from `start` on (see `KeyValueCache.keep`)."""
-        index = torch.tensor([*range(start), *(start + row for row in rows)], dtype=torch.long)
-        for layer in self.inner.layers:
-            layer.keys, layer.values = layer.keys[:, :, index], layer.values[:, :, index]
-
-
-class TransformersBody:
-    """Any Hugging Face causal LM behind the interface of `Llama`: slower, but of every architecture."""
-
-    def __init__(self, model):
-        self.model, self.dtype = model, model.dtype
-        self.embeddings = model.get_input_embeddings().weight
-
-    def new_cache(self, capacity: int, batch: int = 1) -> TransformersCache:
-        """An empty cache; it grows as needed, so `capacity` is not used."""
-        return TransformersCache()
-
-    def forward(self, tokens: Tensor, mask, positions: Tensor, cache: TransformersCache, taps: tuple[int, ...] = ()):
-        """Features [B, n, H] and the hidden states entering the layers `taps` (see `Llama.forward`)."""
-        new = tokens.shape[1]
-        added = additive_mask(mask, new, cache.length + new, self.dtype)
-        out = self.model.get_decoder()(
-            input_ids=tokens,
-            attention_mask=added,
-            position_ids=positions,
-            past_key_values=cache.inner,
-            output_hidden_states=bool(taps),
-        )
-        return out.last_hidden_state, [out.hidden_states[i] for i in taps]
-
-
 class Target:
     """A frozen causal language model that can be asked about trees of tokens.
 
@@ -104,25 +60,27 @@ class Target:
     >>> logits, features, _ = target.forward(target.encode_chat("Name a river."), cache=cache)
     """
 
-    def __init__(self, model, tokenizer, dtype: torch.dtype = torch.float32):
+    def __init__(self, model, tokenizer, dtype: torch.dtype = torch.float32, placed: bool = False):
         check_architecture(model)
         self.config, self.tokenizer, self.dtype = model.config, tokenizer, dtype
         self._generation_config = getattr(model, "generation_config", None)
-        if is_plain_llama(model.config):
-            self.body = Llama(LlamaShape.of(model.config), model.state_dict(), dtype)
-        else:
-            self.body = TransformersBody(model.to(dtype))
         lm_head = model.get_output_embeddings()
-        self.lm_head_weight = lm_head.weight.detach().to(dtype)
-        bias = getattr(lm_head, "bias", None)
-        self._lm_head = Linear(self.lm_head_weight, None if bias is None else bias.detach().to(dtype))
+        self.lm_head_weight = weight_of(lm_head).to(dtype)
+        if placed:
+            self.body, self._lm_head = TransformersBody(model), PlacedHead(lm_head)
+        else:
+            bias = getattr(lm_head, "bias", None)
+            self._lm_head = Linear(self.lm_head_weight, None if bias is None else bias.detach().to(dtype))
+            lean = is_plain_llama(model.config)
+            self.body = Llama(LlamaShape.of(model.config), model.state_dict(), dtype) if lean else TransformersBody(model.to(dtype))
         if isinstance(self.body, TransformersBody):
-            self._check_logits(model)
+            self._check_logits(self.body)
 
     @classmethod
-    def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32) -> "Target":
+    def load(cls, folder: str | Path, dtype: torch.dtype = torch.float32, placed: bool = False) -> "Target":
         """Load a Hugging Face causal LM and its tokenizer from a local folder or a hub id.
 
+        `placed`: its layers go to the devices that accelerate finds; otherwise all is computed on this processor.
         Raises ValueError if the folder holds no such model, or one whose attention a tree mask does not fit.
         """
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -130,20 +88,23 @@ class Target:
         folder = Path(folder).expanduser() if Path(folder).expanduser().exists() else folder
         try:
             tokenizer = AutoTokenizer.from_pretrained(folder)
-            model, found = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
+            if placed:
+                model, found = load_placed(folder, dtype)
+            else:
+                model, found = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, output_loading_info=True)
         except Exception as error:  # what these libraries raise for a broken file is of any kind, plain Exception among them
             reason = " ".join(str(error).split())[:300] or type(error).__name__
             raise ValueError(f"target {str(folder)!r} is not a Hugging Face causal language model: {reason}") from error
         for kind, words in (("missing_keys", "lacks"), ("unexpected_keys", "holds, with no place for it in its config,")):
             if found.get(kind):
                 raise ValueError(f"target {str(folder)!r} {words} the tensor {min(found[kind])!r}")
-        return cls(model.eval(), tokenizer, dtype)
+        return cls(model.eval(), tokenizer, dtype, placed)
 
     @torch.inference_mode()
-    def _check_logits(self, model) -> None:
+    def _check_logits(self, body: TransformersBody) -> None:
         """Raise ValueError where the model does more to its logits than the lm_head (softcapping, scaling)."""
         tokens = torch.arange(min(8, self.vocabulary))
-        wanted, found = model(tokens[None]).logits[0].float(), self.forward(tokens).logits.float()
+        wanted, found = body.logits(tokens).float(), self.forward(tokens).logits.float()
         if not torch.allclose(found, wanted, rtol=0.02, atol=0.02 * float(wanted.abs().max())):
             raise ValueError(f"target: {self.config.model_type} models change their logits after the lm_head, which is not covered")
 

@@ -197,6 +197,19 @@ def load(drafter: str) -> tuple[Target, Drafter]:
     return _target(), HeadDrafter(_head(heads()[0]), name=heads()[0].name)
 
 
+def _loading() -> str:
+    """What is being loaded and how much memory it takes; raises ``ValueError`` where that is not free."""
+    from ..engine.fetch import default_target_path
+    from ..engine.memory import free_memory, need_of
+
+    need = need_of(default_target_path(), "float32")
+    if need is None or _target.cache_info().currsize:
+        return "loading the model"
+    free = free_memory()["cpu"]
+    need.check(free)
+    return f"loading {need.sentence(free)}"
+
+
 @lru_cache(maxsize=1)
 def _target() -> Target:
     from ..engine.fetch import default_target_path, is_fetched

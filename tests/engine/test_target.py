@@ -6,7 +6,8 @@ from safetensors.torch import load_file, save_file
 from transformers import GPT2Config, GPT2LMHeadModel, Qwen2Config, Qwen2ForCausalLM
 
 from eagle_viz.engine.llama import Llama, additive_mask
-from eagle_viz.engine.target import Target, TransformersBody
+from eagle_viz.engine.placed import TransformersBody
+from eagle_viz.engine.target import Target
 
 PREFIX = [5, 17, 40, 8, 9]
 # A tree of 6 nodes below root 11; parents by node number.
