@@ -18,6 +18,7 @@ def add_commands(commands: argparse._SubParsersAction, benches: argparse._SubPar
     """Register ``calibrate``, and ``decode`` and ``passes`` under ``bench``."""
     _add_calibrate(commands.add_parser("calibrate", help="confidence against acceptance, recorded or live"))
     _add_decode(benches.add_parser("decode", help="plain decoding, prompt lookup, chain, EAGLE-1 and EAGLE-2 on the same prompts"))
+    _add_predict(benches.add_parser("predict", help="tokens a second predicted from parts, against measured ones"))
     _add_passes(benches.add_parser("passes", help="time of a target pass over n positions and of a draft pass, on this machine"))
 
 
@@ -42,6 +43,14 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
     _add_prompts(parser)
     _add_timed(parser)
     parser.set_defaults(run=run_decode)
+
+
+def _add_predict(parser: argparse.ArgumentParser) -> None:
+    _add_prompts(parser)
+    _add_timed(parser)
+    parser.add_argument("--repeats", type=int, default=9, help="rounds of timing the parts; the median counts (default 9)")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of decoding, settings in turn (default 3)")
+    parser.set_defaults(run=run_predict)
 
 
 def _add_timed(parser: argparse.ArgumentParser) -> None:
@@ -209,6 +218,36 @@ def _print_rows(made) -> None:
         speed = f"{row.tokens_per_second:>9.1f}{row.tokens_per_second / fastest:>10.2f}"
         same = f"{row.identical}/{row.prompts}"
         print(f"{row.name:<15}{row.budget:>7} {row.dtype:<10}{speed}{tau:>7}{expected:>10}{rest:>7}{same:>11}")
+
+
+def run_predict(args: argparse.Namespace) -> int:
+    """Print predicted and measured tokens a second of every setting, the errors, and what was recommended."""
+    import torch
+
+    from ..engine.predict import bench_predict
+    from .prompts import read_prompts
+
+    made = bench_predict(
+        target_folder(args),
+        args.head,
+        read_prompts(args.prompts, args.limit),
+        args.max_new_tokens,
+        [getattr(torch, name) for name in args.dtypes],
+        args.repeats,
+        args.rounds,
+        report=say,
+    )
+    if args.json:
+        print_json({"version": VERSION} | made.to_json())
+        return 0
+    print(f"{'setting':<24}{'dtype':<10}{'predicted':>10}{'measured':>10}{'error':>8}{'tau':>7}{'measured':>10}")
+    for row in made.rows:
+        speeds = f"{row.predicted:>10.1f}{row.measured:>10.1f}{row.error:>8.1%}"
+        print(f"{row.setting:<24}{row.dtype:<10}{speeds}{row.predicted_tau:>7.2f}{row.measured_tau:>10.2f}")
+    print(f"median error {made.median_error:.1%}, worst {made.worst_error:.1%}")
+    best = made.recommended
+    print(f"recommended: {best.setting}, {best.dtype}, measured {made.share_of_best:.1%} of the fastest measured setting")
+    return 0
 
 
 def run_passes(args: argparse.Namespace) -> int:

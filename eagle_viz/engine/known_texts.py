@@ -1,6 +1,6 @@
 """Texts whose greedy answer is known already: read once by the target, drafted below every root that decoding would stop at."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from eagle_viz.core.greedy import in_reading
@@ -37,11 +37,17 @@ class KnownText:
             raise ValueError(f"answer: {len(self.answer)} tokens given for {self.name}, allowed are two or more")
 
 
-def contexts_along(target: Target, drafter: Drafter, text: KnownText, reading: str | None = None) -> Iterator[RecordedCycle]:
+EVERY_BEAM = tuple(beam for beam in BEAMS if beam.expand_by == "value")
+"""What a simulation of every EAGLE-2 asks for below each root."""
+
+
+def contexts_along(
+    target: Target, drafter: Drafter, text: KnownText, reading: str | None = None, ahead: Sequence[Eagle2] = EVERY_BEAM
+) -> Iterator[RecordedCycle]:
     """The cycles of the leader along the answer, each with its landscape open while it is looked at; it is closed at the next one.
 
-    `reading` as in `sampling.Settings`. Nothing is verified: greedy acceptance is the longest path along the text. Law: the same
-    roots as a greedy generation by the leader whose answer this is.
+    `reading` as in `sampling.Settings`; `ahead` is drafted side by side before a cycle is handed out. Nothing is verified: greedy
+    acceptance is the longest path along the text. Law: the same roots as a greedy generation by the leader whose answer this is.
     """
     calibration = calibration_for(drafter, Settings(len(text.answer), reading=reading))
     reader = Reader(target, drafter, text.prompt, len(text.answer), MAX_DEPTH)
@@ -50,7 +56,8 @@ def contexts_along(target: Target, drafter: Drafter, text: KnownText, reading: s
     while (room := len(text.answer) - 1 - place) > 0:
         landscape = reader.landscape()
         read = in_reading(landscape, calibration)
-        expand_beams(read, [beam for beam in BEAMS if beam.expand_by == "value"])
+        if ahead:
+            expand_beams(read, ahead)
         cycle = RecordedCycle(len(text.prompt) + place, read, text.answer[place + 1 :], room=room)
         yield cycle
         tree = draft_up_to(LEADER, read, LEADER_BUDGET)[0].tree
