@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import acceptance, bench, export, generate, lab, measure, model, page, price, train
+from . import acceptance, bench, export, generate, lab, measure, model, page, price, train, what_if
 from .parser import Parser
 
 ERRORS = (ValueError, LookupError, OSError)
@@ -26,6 +26,7 @@ def build_parser() -> Parser:
     generate.add_commands(commands)
     measure.add_commands(commands, benches=bench.add_commands(commands))
     price.add_commands(commands)
+    what_if.add_commands(commands)
     train.add_commands(commands)
     return parser
 

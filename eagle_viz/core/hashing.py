@@ -54,7 +54,7 @@ def _counters(count: int) -> np.ndarray:
     return _mix((np.arange(count, dtype=np.uint64) + np.uint64(1)) * np.uint64(0xD1B54A32D192ED03))
 
 
-def _normals(hashes: np.ndarray, count: int) -> np.ndarray:
+def normals(hashes: np.ndarray, count: int) -> np.ndarray:
     """[..., count] standard normals from each node's hash by Box and Muller, on a grid of 2^-32."""
     bits = _mix(hashes[..., None] ^ _counters(2 * count))
     uniform = ((bits >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
@@ -75,6 +75,6 @@ def synthetic_confidences(
 
 def hashed_confidences(hashes: np.ndarray, sharpness: float, branching: int, coverage: float) -> np.ndarray:
     """[..., branching] float64: the candidates' confidences below nodes of these hashes, most confident first."""
-    z = -np.sort(-_normals(hashes, branching), axis=-1)
+    z = -np.sort(-normals(hashes, branching), axis=-1)
     weights = np.exp(sharpness * (z - z[..., :1]))
     return on_grid(coverage * weights / weights.sum(axis=-1, keepdims=True))

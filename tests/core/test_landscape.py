@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eagle_viz import Candidates, NotRecordedError, RankLandscape, RecordedLandscape, SyntheticLandscape
-from eagle_viz.core.hashing import _normals, node_hashes, synthetic_confidences
+from eagle_viz.core.hashing import node_hashes, normals, synthetic_confidences
 
 PATHS = [(), (0,), (1,), (0, 2), (3, 1), (0, 0, 0, 0), (2, 1, 3)]
 
@@ -60,7 +60,7 @@ def test_one_seed_keeps_its_logits_for_every_sharpness():
 
 
 def test_logits_are_standard_normal_and_nodes_are_independent():
-    z = _normals(node_hashes(range(20_000), [(), (0,)]), 4)
+    z = normals(node_hashes(range(20_000), [(), (0,)]), 4)
     assert abs(z.mean()) < 0.01 and abs(z.std() - 1) < 0.01
     assert abs((z**4).mean() - 3) < 0.1
     columns = z.reshape(len(z), 8)
