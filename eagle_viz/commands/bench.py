@@ -53,14 +53,15 @@ def run_landscapes(args: argparse.Namespace) -> int:
 
 
 def run_tree(args: argparse.Namespace) -> int:
-    """Print median microseconds of one EAGLE-2 tree (top_k 10, 6 levels) with its buffers, ours and the reference's."""
+    """Print median microseconds of one EAGLE-2 tree (top_k 10, 6 levels) with its buffers: ours, the reference, early stop."""
     from ..engine.bench_tree import bench_tree
 
     rows = bench_tree(repeats=args.repeats)
     if args.json:
         print_json({"version": VERSION, "rows": [asdict(row) for row in rows]})
         return 0
-    print(f"{'budget':>6}{'vocabulary':>12}{'ours us':>10}{'reference us':>14}{'ratio':>8}")
+    print(f"{'budget':>6}{'vocabulary':>12}{'ours us':>10}{'reference us':>14}{'ratio':>8}{'early stop us':>15}{'passes':>10}")
     for row in rows:
-        print(f"{row.budget:>6}{row.vocabulary:>12}{row.ours_us:>10.0f}{row.reference_us:>14.0f}{row.ratio:>8.1f}")
+        times = f"{row.ours_us:>10.0f}{row.reference_us:>14.0f}{row.ratio:>8.1f}{row.early_us:>15.0f}"
+        print(f"{row.budget:>6}{row.vocabulary:>12}{times}{f'{row.early_passes} of {row.passes}':>10}")
     return 0

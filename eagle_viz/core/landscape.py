@@ -43,15 +43,46 @@ class Candidates:
         return len(self.confidences)
 
 
+@dataclass(frozen=True, eq=False)
+class Frontier:
+    """The nodes of one draft pass: n nodes of one level, in columns; their paths are made when first asked for.
+
+    ``ranks`` [n] int64 of each below its parent, ``parents`` [n] int64 the parent's place in ``above``, the frontier before.
+    The root alone has no ``above``.
+    """
+
+    ranks: np.ndarray
+    parents: np.ndarray
+    above: Frontier | None = None
+    level: int = 0
+
+    def below(self, parents: np.ndarray, ranks: np.ndarray) -> Frontier:
+        """The frontier of these children, one level down."""
+        return Frontier(ranks, parents, self, self.level + 1)
+
+    @cached_property
+    def paths(self) -> list[Path]:
+        """Path of each node, in order."""
+        if self.above is None:
+            return [ROOT]
+        above = self.above.paths
+        return [(*above[parent], rank) for parent, rank in zip(self.parents.tolist(), self.ranks.tolist(), strict=True)]
+
+
+AT_ROOT = Frontier(np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64))
+"""The frontier of the first draft pass: the root alone."""
+
+
 class Block(NamedTuple):
     """The candidates of several nodes in flat columns, node after node, each node's most confident first.
 
-    ``confidences`` [all] float64, ``counts`` candidates of each node, ``tokens`` int64 node by node, for few are looked at.
+    ``confidences`` [all] float64, ``tokens`` [all] int64, ``counts`` [nodes] int64 candidates of each node, or one number where
+    all have as many.
     """
 
     confidences: np.ndarray
-    counts: list[int]
-    tokens: list[np.ndarray]
+    tokens: np.ndarray
+    counts: np.ndarray | int
 
 
 class Landscape(ABC):
@@ -80,14 +111,15 @@ class Landscape(ABC):
             memo.update(zip(missing, self._expand(missing), strict=True))
         return [memo[path] for path in paths]
 
-    def expand_block(self, paths: Sequence[Path], top_k: int | None = None) -> Block:
-        """The ``top_k`` most confident candidates of each path (None: all), in the order asked, as columns.
+    def expand_block(self, frontier: Frontier, top_k: int | None = None) -> Block:
+        """The ``top_k`` most confident candidates of each node of a frontier (None: all), as columns.
 
-        Law: the same numbers as ``expand``.
+        A landscape that knows its numbers in columns may answer without making a path. Law: the same numbers as ``expand``.
         """
-        found = self.expand(paths)
+        found = self.expand(frontier.paths)
         confidences = [row.confidences[:top_k] for row in found]
-        return Block(np.concatenate(confidences), list(map(len, confidences)), [row.tokens for row in found])
+        tokens = [row.tokens[:top_k] for row in found]
+        return Block(np.concatenate(confidences), np.concatenate(tokens), np.array([len(row) for row in tokens]))
 
     @abstractmethod
     def _expand(self, paths: Sequence[Path]) -> list[Candidates]:

@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -82,8 +81,7 @@ class DraftTree:
         _check_lengths(self)
         _check_parents(self.parents)
         _check_confidences(self.confidences)
-        if len(set(zip(self.parents.tolist(), self.ranks.tolist(), strict=True))) != len(self):
-            raise ValueError("ranks: two nodes have the same rank path; siblings need different ranks")
+        _check_siblings(self.parents, self.ranks)
 
     @classmethod
     def from_nodes(cls, nodes: Iterable[Node], root_token: int = NO_TOKEN) -> DraftTree:
@@ -129,10 +127,7 @@ class DraftTree:
     @cached_property
     def depths(self) -> np.ndarray:
         """[n] int64, levels below the root (root: 0)."""
-        depths = [0]
-        for parent in self.parents[1:].tolist():
-            depths.append(depths[parent] + 1)
-        return np.array(depths, dtype=np.int64)
+        return (self._climb >= 0).sum(axis=0) - 1
 
     @property
     def depth(self) -> int:
@@ -164,16 +159,17 @@ class DraftTree:
         return np.flatnonzero(childless)
 
     @cached_property
-    def _ways(self) -> np.ndarray:
-        """[n, depth + 1] int64: for each node the indices from the root to it, padded with -1."""
-        ways = [[0]]
-        for node, parent in enumerate(self.parents[1:].tolist(), start=1):
-            ways.append([*ways[parent], node])
-        return np.array(list(zip_longest(*ways, fillvalue=-1))).T
+    def _climb(self) -> np.ndarray:
+        """[depth + 1, n] int64: for each node itself, its parent, its parent's parent, ..., -1 above the root."""
+        above = np.concatenate((self.parents, (-1,)))  # -1, the root's parent, is the index of the last entry: -1 again
+        climb = [np.arange(len(self))]
+        while (step := above[climb[-1]]).max() >= 0:
+            climb.append(step)
+        return np.array(climb)
 
     def ancestry(self, node: int) -> list[int]:
         """Node indices from the root to ``node``, both included."""
-        return self._ways[node, : self.depths[node] + 1].tolist()
+        return self._climb[self.depths[node] :: -1, node].tolist()
 
     def children(self, node: int) -> list[int]:
         """Node indices of the kept children, by rank."""
@@ -185,8 +181,8 @@ class DraftTree:
 
         Law: each row has depth + 1 trues; EAGLE-1's 25 nodes and root sum to 92.
         """
-        mask = np.zeros((len(self), len(self) + 1), dtype=bool)  # the padding -1 marks the last column, which is cut off
-        mask[np.arange(len(self))[:, None], self._ways] = True
+        mask = np.zeros((len(self), len(self) + 1), dtype=bool)  # -1 above the root marks the last column, which is cut off
+        mask[np.arange(len(self)), self._climb] = True
         return mask[:, :-1].copy()
 
     def position_ids(self) -> np.ndarray:
@@ -195,7 +191,8 @@ class DraftTree:
 
     def retrieve_indices(self) -> np.ndarray:
         """[leaves, depth + 1] int64: each row the node indices from the root to a leaf, padded with -1."""
-        return self._ways[self.leaves]
+        levels = self.depths[self.leaves][:, None] - np.arange(len(self._climb))  # how far above its leaf each entry lies
+        return np.where(levels >= 0, self._climb[levels, self.leaves[:, None]], -1)
 
     def nodes(self) -> list[Node]:
         """The drafted nodes in node order, the root left out."""
@@ -244,6 +241,12 @@ def _check_parents(parents: np.ndarray) -> None:
     if wrong.any():
         node = int(np.argmax(wrong)) + 1
         raise OrphanError(f"parents: node {node} needs a parent in 0..{node - 1}, got {parents[node]}")
+
+
+def _check_siblings(parents: np.ndarray, ranks: np.ndarray) -> None:
+    rising = (parents[1:] > parents[:-1]) | (ranks[1:] > ranks[:-1]) & (parents[1:] == parents[:-1])
+    if not rising.all() and len(set(zip(parents.tolist(), ranks.tolist(), strict=True))) != len(parents):
+        raise ValueError("ranks: two nodes have the same rank path; siblings need different ranks")
 
 
 def _check_confidences(confidences: np.ndarray) -> None:

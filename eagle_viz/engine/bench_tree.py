@@ -14,39 +14,50 @@ import numpy as np
 import torch
 
 from eagle_viz.core.hashing import on_grid
-from eagle_viz.core.landscape import Candidates, Landscape
+from eagle_viz.core.landscape import Block, Candidates, Frontier, Landscape
 from eagle_viz.core.policies import Eagle2
 from eagle_viz.core.tree import Path
 
 BUDGETS = (25, 59, 128)
 VOCABULARIES = (10, 512, 32_000)
 POLICY = Eagle2(top_k=10, max_depth=6)
+EARLY = Eagle2(top_k=10, max_depth=6, early_stop=True)
 
 
 @dataclass(frozen=True)
 class TreeRow:
-    """Median microseconds of one drafted tree with its buffers, ours and the reference's; ``ratio`` is reference / ours."""
+    """Median microseconds of one drafted tree with its buffers, ours and the reference's; ``ratio`` is reference / ours.
+
+    ``early_us`` the same tree of ours with ``early_stop``, which makes ``early_passes`` draft passes instead of ``passes``.
+    """
 
     budget: int
     vocabulary: int
     ours_us: float
     reference_us: float
     ratio: float
+    early_us: float
+    passes: int
+    early_passes: int
 
 
 class TableLandscape(Landscape):
     """A drafter whose answer depends on a node's level and rank alone: one table [ranks, vocabulary] of probabilities a level."""
 
     def __init__(self, tables: Sequence[np.ndarray], top_k: int) -> None:
-        self.rows = [[_most_confident(row, top_k) for row in table] for table in tables]
+        table = np.array(tables)
+        self.tokens = np.argsort(-table, axis=-1, kind="stable")[..., :top_k]
+        self.confidences = np.take_along_axis(table, self.tokens, axis=-1)
 
     def _expand(self, paths: Sequence[Path]) -> list[Candidates]:
-        return [self.rows[len(path)][path[-1] if path else 0] for path in paths]
+        places = [(len(path), path[-1] if path else 0) for path in paths]
+        return [Candidates(self.tokens[place], self.confidences[place]) for place in places]
 
-
-def _most_confident(row: np.ndarray, top_k: int) -> Candidates:
-    tokens = np.argsort(-row, kind="stable")[:top_k]
-    return Candidates(tokens, row[tokens])
+    def expand_block(self, frontier: Frontier, top_k: int | None = None) -> Block:
+        """In columns, as a drafter has its numbers: no path is made."""
+        confidences = self.confidences[frontier.level, :, :top_k].take(frontier.ranks, axis=0)
+        tokens = self.tokens[frontier.level, :, :top_k].take(frontier.ranks, axis=0)
+        return Block(confidences.ravel(), tokens.ravel(), tokens.shape[1])
 
 
 def random_tables(vocabulary: int, seed: int = 0, policy: Eagle2 = POLICY) -> list[np.ndarray]:
@@ -142,25 +153,27 @@ def bench_tree(budgets: Sequence[int] = BUDGETS, vocabularies: Sequence[int] = V
         logarithms = [torch.tensor(table).clamp_min(1e-30).log().float() for table in tables]
         for budget in budgets:
             answer = replayed(answer_from(logarithms), POLICY, budget)
-            sides = partial(ours_once, landscape, budget), partial(reference_tree, answer, POLICY, budget)
-            ours, reference = _medians(*sides, repeats)
-            rows.append(TreeRow(budget, vocabulary, ours, reference, reference / ours))
+            reference_once = partial(reference_tree, answer, POLICY, budget)
+            mine, early_once = partial(ours_once, landscape, budget), partial(ours_once, landscape, budget, EARLY)
+            ours, reference, early = _medians((mine, reference_once, early_once), repeats)
+            passes = (policy(landscape, budget).passes for policy in (POLICY, EARLY))
+            rows.append(TreeRow(budget, vocabulary, ours, reference, reference / ours, early, *passes))
     return rows
 
 
-def ours_once(landscape: Landscape, budget: int) -> tuple[np.ndarray, ...]:
+def ours_once(landscape: Landscape, budget: int, policy: Eagle2 = POLICY) -> tuple[np.ndarray, ...]:
     """Our tree with the same buffers: tokens, parents, mask, position ids, retrieve table."""
-    tree = POLICY(landscape, budget).tree
+    tree = policy(landscape, budget).tree
     return tree.tokens, tree.parents, tree.mask(), tree.position_ids(), tree.retrieve_indices()
 
 
-def _medians(one: Callable[[], object], other: Callable[[], object], repeats: int) -> tuple[float, float]:
-    """Median microseconds of each, called in turn after a warm-up, so that a busy moment hits both."""
-    taken: tuple[list[float], list[float]] = ([], [])
-    for turn in range(repeats + 10):
-        for call, times in zip((one, other), taken, strict=True):
+def _medians(calls: Sequence[Callable[[], object]], repeats: int) -> list[float]:
+    """Median microseconds of each: called in turn, so that a busy moment hits all, and twice, so that none meets cold caches."""
+    taken = np.zeros((repeats, len(calls)))
+    for turn in taken:
+        for place, call in enumerate(calls):
+            call()
             began = perf_counter()
             call()
-            if turn >= 10:
-                times.append((perf_counter() - began) * 1e6)
-    return float(np.median(taken[0])), float(np.median(taken[1]))
+            turn[place] = (perf_counter() - began) * 1e6
+    return np.median(taken, axis=0).tolist()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eagle_viz import POLICIES, DraftTree, PoolTooSmallError
-from eagle_viz.core.landscape import Candidates, Landscape
+from eagle_viz.core.landscape import AT_ROOT, Candidates, Landscape
 from eagle_viz.core.policies.base import Scout
 from eagle_viz.core.policies.layers import Layers, greatest
 from eagle_viz.core.tree import ROOT, OrphanError
@@ -69,13 +69,21 @@ def test_columns_give_what_paths_give(seed, top_k, max_depth, budget, expand_by,
     assert draft.pool.values.tolist() == [scout.values[path] for path in draft.pool.paths]
 
 
-@given(SEEDS, st.lists(st.sampled_from([(), (0,), (1,), (2,), (0, 0)]), min_size=1, unique=True), st.sampled_from([None, 1, 3]))
-def test_a_block_holds_the_numbers_of_expand(seed, paths, top_k):
+@given(SEEDS, st.lists(st.integers(0, 3), min_size=1, unique=True), st.sampled_from([None, 1, 3]))
+def test_a_block_holds_the_numbers_of_expand(seed, ranks, top_k):
     """Columns of several nodes, cut into nodes again, are their candidates."""
-    block, rows = Ragged(seed).expand_block(paths, top_k), Ragged(seed).expand(paths)
+    frontier = AT_ROOT.below(np.zeros(len(ranks), dtype=np.int64), np.array(ranks))
+    assert frontier.paths == [(rank,) for rank in ranks] and frontier.level == 1
+    block, rows = Ragged(seed).expand_block(frontier, top_k), Ragged(seed).expand(frontier.paths)
     ends = np.cumsum(block.counts)[:-1]
     assert [row.tolist() for row in np.split(block.confidences, ends)] == [row.confidences[:top_k].tolist() for row in rows]
-    assert [row.tolist() for row in block.tokens] == [row.tokens.tolist() for row in rows]
+    assert [row.tolist() for row in np.split(block.tokens, ends)] == [row.tokens[:top_k].tolist() for row in rows]
+
+
+def test_paths_of_a_frontier_lead_through_the_ones_above():
+    """By hand: children 2 and 0 of the root, then child 1 of the second and child 5 of the first."""
+    first = AT_ROOT.below(np.array([0, 0]), np.array([2, 0]))
+    assert first.below(np.array([1, 0]), np.array([1, 5])).paths == [(0, 1), (2, 5)]
 
 
 @given(st.lists(st.sampled_from([0.0, 0.1, 0.2, 0.3]), max_size=30), st.integers(0, 40))

@@ -9,6 +9,7 @@ import torch
 from eagle_viz.commands import main
 from eagle_viz.core.policies import Eagle2
 from eagle_viz.engine.bench_tree import (
+    EARLY,
     POLICY,
     TableLandscape,
     TreeRow,
@@ -56,6 +57,22 @@ def test_the_command_prints_a_versioned_document(capsys):
     assert document["version"] == 1 and len(document["rows"]) == 9
     assert set(document["rows"][0]) == set(TreeRow.__dataclass_fields__)
     assert main(["bench", "tree", "--repeats", "0"]) == 2
+
+
+def test_early_stop_makes_the_same_tree_in_the_passes_that_are_reported():
+    """The row's passes are those of the two policies, and never more with early stop."""
+    (row,) = bench_tree(budgets=(25,), vocabularies=(10,), repeats=1)
+    landscape = TableLandscape(random_tables(10), POLICY.top_k)
+    whole, early = POLICY(landscape, 25), EARLY(landscape, 25)
+    assert (row.passes, row.early_passes) == (whole.passes, early.passes) == (6, early.passes) and early.passes <= 6
+    assert whole.tree.paths == early.tree.paths
+
+
+@pytest.mark.speed
+def test_early_stop_costs_less_than_the_passes_it_saves():
+    """It costs under 0.1 ms a tree, drafting itself counted as free: a draft pass of the shipped head takes 6 ms."""
+    for row in bench_tree(budgets=(25, 59), vocabularies=(10, 512)):
+        assert row.early_us - row.ours_us < 100
 
 
 @pytest.mark.speed

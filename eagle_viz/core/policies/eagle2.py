@@ -75,11 +75,12 @@ class Eagle2(Policy):
         """
         beams: list[np.ndarray] = []
         frontier = np.zeros(1, dtype=np.int64)
-        for _ in range(self.max_depth):
+        for level in range(1, self.max_depth + 1):
             layers.expand(frontier)
             frontier = self.choose(layers)
             beams.append(frontier)
-            if not len(frontier) or (enough is not None and settled(layers, frontier[0], enough)):
+            asks = enough is not None and level < self.max_depth and layers.size > enough
+            if not len(frontier) or (asks and settled(layers, frontier[0], enough)):
                 break
         return beams
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from functools import cached_property
-from itertools import accumulate
 
 import numpy as np
 
-from ..landscape import Block, Landscape
-from ..tree import ROOT, DraftTree, OrphanError, Path
+from ..landscape import AT_ROOT, Block, Frontier, Landscape
+from ..tree import DraftTree, OrphanError, Path
 from .base import Draft, Policy
 
 
@@ -29,34 +27,45 @@ class Layers:
         self.first = 0
         self.values = self.confidences = np.ones(1)
         self._parents: list[np.ndarray] = []
+        self._passes: list[Frontier] = []
         self._blocks: list[Block] = []
         self._values: list[np.ndarray] = []
-        self._paths: dict[int, Path] = {0: ROOT}
 
     def expand(self, frontier: np.ndarray) -> None:
         """One draft pass: score the (top k) candidates of these rows of the newest layer, which become the newest one."""
         self.expanded.append(frontier)
         rows = frontier.copy()
         rows.sort()
-        block = self.landscape.expand_block(self.paths(rows), self.top_k)
+        nodes = self._frontier(rows)
+        block = self.landscape.expand_block(nodes, self.top_k)
         above = self.values[rows - self.first]
         self.first += len(self.values)
         self.confidences = block.confidences
         self.values = above.repeat(block.counts) * block.confidences
         self._parents.append(rows)
+        self._passes.append(nodes)
         self._blocks.append(block)
         self._values.append(self.values)
 
+    def _frontier(self, rows: np.ndarray) -> Frontier:
+        """Rows of the newest layer as the nodes of a draft pass."""
+        if not self._passes:
+            return AT_ROOT
+        counts, places = self._blocks[-1].counts, rows - self.first
+        if isinstance(counts, int):
+            return self._passes[-1].below(places // counts, places % counts)
+        ends = counts.cumsum()
+        parents = ends.searchsorted(places, side="right")
+        return self._passes[-1].below(parents, places - (ends - counts)[parents])
+
+    @property
+    def size(self) -> int:
+        """Rows so far, the root counted."""
+        return self.first + len(self.values)
+
     def paths(self, rows: np.ndarray) -> list[Path]:
         """Paths of rows of the newest layer, in this order."""
-        wanted = rows.tolist()
-        if self.expanded and self._blocks:
-            parents, ends = self._parents[-1].tolist(), [0, *accumulate(self._blocks[-1].counts)]
-            for row in wanted:
-                place = row - self.first
-                parent = bisect_right(ends, place) - 1
-                self._paths[row] = (*self._paths[parents[parent]], place - ends[parent])
-        return [self._paths[row] for row in wanted]
+        return self._frontier(rows).paths
 
     def scored(self) -> np.ndarray:
         """[rows - 1] float64: values of all rows but the root's."""
@@ -64,7 +73,7 @@ class Layers:
 
     def rank_averages(self) -> np.ndarray:
         """[widest node] float64: mean confidence by rank over the nodes expanded so far, each weighted by its value."""
-        counts = np.concatenate([block.counts for block in self._blocks])
+        counts = self._counts
         weights = np.concatenate(([1.0], *self._values))[np.concatenate(self._parents)]
         ranks = np.arange(counts.sum()) - (counts.cumsum() - counts).repeat(counts)
         confidences = np.concatenate([block.confidences for block in self._blocks])
@@ -76,33 +85,38 @@ class Layers:
         """Close the books: the tree of the kept rows, in this reveal order."""
         return Draft(policy, len(order), self, order, self.tree(order))
 
-    @cached_property
-    def _nodes(self) -> tuple[np.ndarray, np.ndarray, list[np.ndarray]]:
-        """Of every expanded node, pass by pass: its row, the row of its first candidate, the tokens of its candidates."""
-        counts = np.concatenate([block.counts for block in self._blocks])
-        tokens = [row for block in self._blocks for row in block.tokens]
-        return np.concatenate(self._parents), 1 + counts.cumsum() - counts, tokens
+    @property
+    def _counts(self) -> np.ndarray:
+        """[expanded nodes] candidates of each, pass by pass."""
+        each = [np.full(len(rows), block.counts) for block, rows in zip(self._blocks, self._parents, strict=True)]
+        return np.concatenate(each)
 
-    def _parents_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[int]]:
-        """Parents, ranks and tokens of scored rows; a node without candidates starts where the next one does."""
-        expanded, starts, tokens = self._nodes
+    @cached_property
+    def _nodes(self) -> tuple[np.ndarray, np.ndarray]:
+        """Of every expanded node, pass by pass: its row and the row of its first candidate."""
+        counts = self._counts
+        return np.concatenate(self._parents), 1 + counts.cumsum() - counts
+
+    def _parents_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Parents and ranks of scored rows; a node without candidates starts where the next one does."""
+        expanded, starts = self._nodes
         nodes = starts.searchsorted(rows, side="right") - 1
-        ranks = rows - starts[nodes]
-        return expanded[nodes], ranks, [tokens[node][rank] for node, rank in zip(nodes.tolist(), ranks.tolist(), strict=True)]
+        return expanded[nodes], rows - starts[nodes]
 
     def tree(self, rows: np.ndarray) -> DraftTree:
         """The root and these rows as a tree; raises ``OrphanError`` where a row's parent is not among them."""
         rows = np.sort(rows)
-        parents, ranks, tokens = self._parents_of(rows)
-        known = np.concatenate(([0], rows))
+        parents, ranks = self._parents_of(rows)
+        known = np.concatenate(((0,), rows))
         numbers = known.searchsorted(parents)
         if (known[numbers] != parents).any():
             raise OrphanError("a node is kept without its parent")
+        places = rows - 1
         return DraftTree(
-            [self.landscape.root_token, *tokens],
-            np.concatenate(([-1], numbers)),
-            np.concatenate(([-1], ranks)),
-            np.concatenate(([1.0], np.concatenate([block.confidences for block in self._blocks])[rows - 1])),
+            np.concatenate(((self.landscape.root_token,), np.concatenate([block.tokens for block in self._blocks])[places])),
+            np.concatenate(((-1,), numbers)),
+            np.concatenate(((-1,), ranks)),
+            np.concatenate(((1.0,), np.concatenate([block.confidences for block in self._blocks])[places])),
         )
 
     @property
@@ -112,16 +126,29 @@ class Layers:
 
     def pool(self) -> DraftTree:
         """Every candidate that was scored, as a tree."""
-        return self.tree(np.arange(1, self.first + len(self.values)))
+        return self.tree(np.arange(1, self.size))
+
+    @cached_property
+    def _paths(self) -> dict[int, Path]:
+        """Path of every expanded row."""
+        return {
+            row: path
+            for rows, nodes in zip(self._parents, self._passes, strict=True)
+            for row, path in zip(rows.tolist(), nodes.paths, strict=True)
+        }
 
     def path_of(self, kept: np.ndarray) -> tuple[Path, ...]:
         """Paths of scored rows, in this order; every parent was expanded, so its path is known."""
-        parents, ranks, _ = self._parents_of(kept)
+        parents, ranks = self._parents_of(kept)
         return tuple((*self._paths[parent], rank) for parent, rank in zip(parents.tolist(), ranks.tolist(), strict=True))
 
     def frontiers(self) -> tuple[tuple[Path, ...], ...]:
         """The paths expanded in each pass, most wanted first."""
         return tuple(tuple(self._paths[row] for row in frontier.tolist()) for frontier in self.expanded)
+
+
+SHORT = 256
+"""Entries up to which sorting them all is quicker than looking for the greatest first."""
 
 
 def greatest(worth: np.ndarray, count: int) -> np.ndarray:
@@ -130,7 +157,7 @@ def greatest(worth: np.ndarray, count: int) -> np.ndarray:
     >>> greatest(np.array([0.2, 0.5, 0.1, 0.5]), 3).tolist()
     [1, 3, 0]
     """
-    if not 0 < count < len(worth):
+    if len(worth) <= SHORT or not 0 < count < len(worth):
         return (-worth).argsort(kind="stable")[:count]
     least = np.partition(worth, len(worth) - count)[len(worth) - count]
     enough = (worth >= least).nonzero()[0]
