@@ -1,4 +1,4 @@
-"""Files that people open on the page: trees, a recording of their own, or the acceptance numbers that their engine wrote."""
+"""Files that people open on the page: trees, a recording or a simulation of their own, or their engine's acceptance numbers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from ..core.recording import Recording
 from ..core.uploaded import Uploaded, read_upload
 from ..imports import MAX_BYTES as MOST_NUMBERS
 from ..imports import Acceptance, UnknownFormatError, check, difference, read_acceptance
-from . import chrome, library, session, world
+from . import chrome, library, opened_simulation, session, world
+from .opened_simulation import Simulation, read_simulation
 from .settings import ALL_STEPS, PROPERTIES, Settings
 from .times import cost_of
 
@@ -57,7 +58,7 @@ class Numbers:
         return " / ".join(f"{rate:.4g}" for (rate,) in [*rows[:-1][:_LEVELS], rows[-1]])
 
 
-def recognise(name: str, content: bytes) -> Uploaded | Recording | Numbers | FixedOrder:
+def recognise(name: str, content: bytes) -> Uploaded | Recording | Numbers | FixedOrder | Simulation:
     """What a file is, told by its content; raises ``ValueError`` in one sentence for anything else.
 
     What a reader lets through ends here too: a hostile file may break a reader, never the page.
@@ -70,18 +71,21 @@ def recognise(name: str, content: bytes) -> Uploaded | Recording | Numbers | Fix
         ) from error
 
 
-def _recognised(name: str, content: bytes) -> Uploaded | Recording | Numbers | FixedOrder:
+def _recognised(name: str, content: bytes) -> Uploaded | Recording | Numbers | FixedOrder | Simulation:
     if content.startswith(b"PK"):
         return _recording(content)
     try:
         return Numbers(name, read_acceptance(content))
     except UnknownFormatError as error:
         unknown = str(error)
+    if content.lstrip()[:1] == b"{" and b'"rows"' in content:
+        return read_simulation(name, content)
     if content.lstrip()[:1] == b"{" and b'"nodes"' in content:
         return read_upload(content)
     if _CHOICES.match(content):
         return read_choices(content.decode(errors="replace"))
-    raise ValueError(f"{unknown}; trees from the stage's JSON button; a node list as in {EXAMPLE}; or a recording (.npz)")
+    others = f"trees from the stage's JSON button; a node list as in {EXAMPLE}; what simulate --json printed"
+    raise ValueError(f"{unknown}; {others}; or a recording (.npz)")
 
 
 def _recording(content: bytes) -> Recording:
@@ -106,6 +110,9 @@ def show(name: str, content: bytes) -> None:
             depth = PROPERTIES["max_depth"].clamp(max(now.max_depth, nodes))
             chain = {"levels": found.levels, "budget": nodes, "static": "chain", "max_depth": depth}
             session.restart(now.but(source="levels", **chain, **start))
+    elif isinstance(found, Simulation):
+        opened_simulation.keep(found)
+        session.restart(now.but(view="speed"))
     elif isinstance(found, FixedOrder):
         shape, budget = _written(found), PROPERTIES["budget"].clamp(len(found.paths))
         source = "synthetic" if now.source == "file" else now.source

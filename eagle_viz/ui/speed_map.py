@@ -53,8 +53,8 @@ def _inside(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
     else:
         st.html(f"<p class='verdict' data-testid='map-best'>At batch {settings.batch} {NOTHING_PAYS}</p>")
     chrome.html(_batches(every, cost, early))
-    _advice(recommend(rows, cost, settings.batch))
-    st.html(_front(pareto(rows, cost, settings.batch)))
+    advise(recommend(rows, cost, settings.batch))
+    st.html(front_table(pareto(rows, cost, settings.batch)))
 
 
 def _map(found: SpeedMap, every: Tally, batch: int) -> None:
@@ -106,7 +106,8 @@ def _batches(every: Tally, cost: PassCost, early: bool) -> str:
     )
 
 
-def _advice(advice: Advice) -> None:
+def advise(advice: Advice) -> None:
+    """The fastest setting, and each engine's flags for the fastest that it can express."""
     st.html(f"<p class='verdict' data-testid='map-advice'>Fastest of all simulated policies. {escape(advice.sentence)}</p>")
     for engine, fit in advice.fits.items():
         if fit.outcome is None:
@@ -118,7 +119,7 @@ def _advice(advice: Advice) -> None:
         st.code(fit.flags, language=None, wrap_lines=True)
 
 
-def _front(front: Sequence[Offer]) -> str:
+def front_table(front: Sequence[Offer]) -> str:
     """Tau against milliseconds, for whom speed is not all: settings that no other one beats."""
     fastest = max(range(len(front)), key=lambda place: front[place].speed)
     places = sorted({fastest, *(round(i * (len(front) - 1) / (FRONT - 1)) for i in range(FRONT))})

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 from eagle_viz.core import recording
 from eagle_viz.imports import Acceptance
-from eagle_viz.ui import world
+from eagle_viz.ui import speed, speed_map, world
 from eagle_viz.ui.opened import Numbers, recognise
 from eagle_viz.ui.parts import NO_BROWSER
 from tests.imports.test_formats import BENCH, VLLM_METRICS, VLLM_RESPONSE
@@ -55,6 +55,47 @@ def test_a_file_without_positions_still_says_its_tau(app):
     before = app.session_state["settings"]
     said = drop(app, "bench.jsonl", json.dumps(BENCH).encode())
     assert app.session_state["settings"] == before and "tau 2.12 tokens a pass" in said
+
+
+def simulated(*rows, **fields) -> bytes:
+    """A file as simulate --json prints it."""
+    full = {"max_depth": None, "top_k": None, "early_stop": None, "low": 1.4, "high": 1.6}
+    return json.dumps({"version": 1, "contexts": 12, "rows": [full | row for row in rows]} | fields).encode()
+
+
+TWO_ROWS = (
+    {"policy": "chain", "budget": 4, "tau": 1.5, "passes": 4, "nodes": 4},
+    {"policy": "eagle1", "budget": 25, "tau": 2.5, "passes": 5, "nodes": 25},
+)
+
+
+def test_a_simulation_is_priced_under_budget_and_speed(app, monkeypatch):
+    """EAGLE-1's 25 nodes win at pass times that hardly grow; the cards of the recorded texts, which take long, are left out."""
+    for module, name in ((speed_map, "card"), (speed, "_speed"), (speed, "_bought")):
+        monkeypatch.setattr(module, name, lambda *arguments: None)
+    app.query_params["times"] = "1:10 64:11 draft:0.1"
+    app.run()
+    drop(app, "mine.json", simulated(*TWO_ROWS))
+    said = "".join(html.proto.body for html in app.get("html"))
+    assert app.session_state["settings"].view == "speed"
+    assert "2 settings over 12 contexts; the largest tau is 2.50, with eagle1" in said
+    assert "Batch 1: policy eagle1" in said
+
+
+@pytest.mark.parametrize(
+    "content, sentence",
+    [
+        (simulated(version=2), "version: 2 given in the simulation"),
+        (simulated(), "rows: none given in the simulation"),
+        (simulated({"policy": "eagle9"}), "rows: row 1 has no known policy"),
+        (simulated(TWO_ROWS[0] | {"tau": 0.5}), "rows: row 1 has tau 0.5, allowed is 1 or more"),
+        (simulated(TWO_ROWS[0])[:-1], "is not JSON, allowed is what simulate --json printed"),
+    ],
+)
+def test_simulations_that_are_none_get_one_sentence(content, sentence):
+    with pytest.raises(ValueError) as caught:
+        recognise("a.json", content)
+    assert sentence in str(caught.value) and "\n" not in str(caught.value)
 
 
 def test_a_recording_of_ones_own_stands_beside_the_shipped_ones(app):
