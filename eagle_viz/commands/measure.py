@@ -152,7 +152,7 @@ def _live_report(args: argparse.Namespace):
 
     prompts, others = read_prompts(args.prompts, args.limit), contest_of(args.policies, args.budget)
     target = load_target(args)
-    tell = lambda name, cycles: say(f"{name}: {cycles} cycles so far")  # noqa: E731
+    tell = lambda name, cycles: say(f"{name}: {cycles} passes so far")  # noqa: E731
     return calibrate_live(
         target,
         load_drafter(args, target),

@@ -66,7 +66,7 @@ def _add_record(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", default="own", help="of the recording of --prompt (default own)")
     add_chat(parser)
     parser.add_argument("--max-new-tokens", type=int, default=64, help="length of each answer (default 64)")
-    parser.add_argument("--contexts", type=int, help="at most so many cycles of each answer, evenly spaced (default: all)")
+    parser.add_argument("--contexts", type=int, help="at most so many passes of each answer, evenly spaced (default: all)")
     add_model(parser)
     add_served(parser)
     parser.set_defaults(run=run_record, parser=parser)

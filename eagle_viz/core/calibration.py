@@ -58,7 +58,7 @@ class Means:
         2.5
         """
         if not contexts:
-            raise ValueError("contexts: none given, at least one cycle is needed")
+            raise ValueError("contexts: none given, at least one verify pass is needed")
         prompts, _, *columns = zip(*contexts, strict=True)
         _, low, high = clustered_mean(columns[-1], prompts)
         return cls(len(contexts), *(float(np.mean(column)) for column in columns), low, high)

@@ -41,7 +41,7 @@ class Observations:
         """All observations of several cycles; raises ``ValueError`` where there are none."""
         parts = list(parts)
         if not parts:
-            raise ValueError("observations: none given, at least one cycle is needed")
+            raise ValueError("observations: none given, at least one verify pass is needed")
         names = cls.__dataclass_fields__
         return cls(**{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 

@@ -95,7 +95,9 @@ def assemble(
     Raises ValueError where there is no context.
     """
     if not contexts:
-        raise ValueError(f"prompt: the answer to {prompt.name!r} is over before its first cycle, so there is nothing to record")
+        raise ValueError(
+            f"prompt: the answer to {prompt.name!r} is over before its first verify pass, so there is nothing to record"
+        )
     texts = TokenTexts(tokenizer).of(
         [*text.tokens[text.prompt_length :], *candidate_tokens([context.known for context in contexts])]
     )

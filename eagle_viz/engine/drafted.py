@@ -76,7 +76,7 @@ class DraftedLandscape(Landscape):
     def _run_level(self, level: list[Path], depth: int) -> None:
         if self._run is None:
             raise NotRecordedError(
-                f"path {path_name(level[0])}: the text has moved on, and this was not drafted when its cycle was made"
+                f"path {path_name(level[0])}: the text has moved on, and this was not drafted when its pass was made"
             )
         tokens = [self._token(path) for path in level]
         ancestors = [self._rows[path[:-1]] if path else () for path in level]

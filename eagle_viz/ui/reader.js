@@ -1,4 +1,4 @@
-// The answer with its cycles, and a strip of what each cycle's trees looked like. It shows and reports a click; it decides nothing.
+// The answer with its passes, and a strip of what each pass's trees looked like. It shows and reports a click; it decides nothing.
 
 const ROWS = [
   ["accepted", "accepted tokens"],
@@ -100,10 +100,19 @@ function stripOf(data) {
   return strip;
 }
 
+// A click brings the trees of its pass into sight; the arrow keys stay in the text.
+function showTrees(root) {
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const page = (root.getRootNode().host ?? root).ownerDocument;
+  page.querySelector(".st-key-stage")?.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "nearest" });
+}
+
 function listen(root, data, choose) {
   root.onclick = (event) => {
     const hit = event.target.closest("[data-cycle]");
-    if (hit) choose(Number(hit.dataset.cycle));
+    if (!hit) return;
+    choose(Number(hit.dataset.cycle));
+    showTrees(root);
   };
   root.onkeydown = (event) => {
     const moves = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };

@@ -1,4 +1,4 @@
-"""The answer of a recording with its cycles marked, as a small component: click a cycle, and the stage shows it."""
+"""The answer of a recording with its passes marked, as a small component: click a pass, and the stage shows its trees."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HARVEST = 6
 
 
 def reader(data: dict, choose: Callable[[int], None], key: str = "reader") -> None:
-    """Draw the answer; ``choose`` is called with the number of a cycle that was clicked, before the page reruns."""
+    """Draw the answer; ``choose`` is called with the number of a pass that was clicked, before the page reruns."""
 
     def clicked() -> None:
         cycle = st.session_state[key].get("cycle")
@@ -34,8 +34,10 @@ def _component() -> Callable:
     return st.components.v2.component("eagle_viz.reader", html='<div class="reader"></div>', **read)
 
 
-def reader_data(recording: Recording, static: Sequence[Pass], dynamic: Sequence[Pass], selected: int) -> dict:
-    """What the component draws: the text before the first cycle, then each cycle's tokens and both trees' numbers there."""
+def reader_data(
+    recording: Recording, static: Sequence[Pass], dynamic: Sequence[Pass], selected: int, names: tuple[str, str]
+) -> dict:
+    """What the component draws: the text before the first pass, then each pass's tokens and both trees' numbers there."""
     ends = [recording.answer_index(cycle) for cycle in range(1, len(recording.cycles))] + [recording.answer_length - 1]
     cycles = []
     for number, (end, still, moving) in enumerate(zip(ends, static, dynamic, strict=True)):
@@ -46,16 +48,21 @@ def reader_data(recording: Recording, static: Sequence[Pass], dynamic: Sequence[
                 "tokens": tokens,
                 "produced": produced,
                 "harvest": produced >= HARVEST,
-                "label": f"Position {number}: {produced} tokens. {_shape('static', still)}; {_shape('dynamic', moving)}.",
+                "label": f"Position {number}: {produced} tokens. {_shape(names[0], still)}; {_shape(names[1], moving)}.",
                 "static": vars(still),
                 "dynamic": vars(moving),
             }
         )
-    return {"before": recording.words_before(0) + recording.root_text(0), "cycles": cycles, "selected": selected}
+    return {
+        "before": recording.words_before(0) + recording.root_text(0),
+        "cycles": cycles,
+        "selected": selected,
+        "names": list(names),
+    }
 
 
 def cycle_tokens(recording: Recording, number: int, end: int) -> list[dict]:
-    """The answer's tokens after a cycle's root up to index ``end``: accepted drafts of its leader, then the bonus."""
+    """The answer's tokens after a pass's root up to index ``end``: accepted drafts of its leader, then the bonus."""
     cycle, first = recording.cycles[number], recording.answer_index(number) + 1
     path = cycle.verdicts[0].path if cycle.verdicts else ()
     tokens = []
@@ -67,7 +74,7 @@ def cycle_tokens(recording: Recording, number: int, end: int) -> list[dict]:
     return tokens
 
 
-_HINTS = {"bonus": "bonus: the target's own token after the last accepted one", "plain": "not part of a recorded cycle"}
+_HINTS = {"bonus": "bonus: the target's own token after the last accepted one", "plain": "not part of a recorded pass"}
 
 
 def _price(recording: Recording, number: int, path: Path) -> str:
@@ -80,4 +87,4 @@ def _price(recording: Recording, number: int, path: Path) -> str:
 
 
 def _shape(side: str, one: Pass) -> str:
-    return f"{side} tree {one.depth} deep, {one.width} wide, {one.accepted} accepted"
+    return f"{side}: {one.depth} levels, {one.width} nodes wide, {one.accepted} accepted"

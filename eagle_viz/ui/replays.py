@@ -1,4 +1,4 @@
-"""Policies replayed on every cycle of recordings, each once and cached; nothing handed out here may be changed."""
+"""Policies replayed on every pass of recordings, each once and cached; nothing handed out here may be changed."""
 
 from __future__ import annotations
 

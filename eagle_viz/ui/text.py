@@ -1,4 +1,4 @@
-"""Real text: a recorded answer with its cycles, the trees of the chosen cycle, and what they got on the whole text."""
+"""Real text: a recorded answer with its passes, the trees of the chosen pass, and what they got on the whole text."""
 
 from __future__ import annotations
 
@@ -48,18 +48,18 @@ def _answer(recording: Recording, settings: Settings) -> None:
         chrome.card_title(library.described(recording), by)
         st.html(f'<p class="prompt">{escape(recording.prompt)}</p>{LEGEND}')
         passes = [replays.passes(settings.recording, side, settings.budget) for side in world.sides(settings)]
-        names = [side.title for side in world.sides(settings)]
-        reader(reader_data(recording, *passes, settings.position) | {"names": names}, choose)
+        names = tuple(side.title for side in world.sides(settings))
+        reader(reader_data(recording, *passes, settings.position, names), choose)
         st.html(_tau_line(settings, passes) + _why(recording, settings))
 
 
 def choose(cycle: int) -> None:
-    """A cycle of the text was chosen (callback)."""
+    """A pass of the text was chosen (callback)."""
     session.restart(session.current().but(position=cycle, step=ALL_STEPS))
 
 
 def _why(recording: Recording, settings: Settings) -> str:
-    """Both trees' verdicts in the chosen cycle."""
+    """Both trees' verdicts in the chosen pass."""
     key = world.World.of(settings)
     lines = []
     for css, side in zip(("static", "dynamic"), world.sides(settings), strict=True):

@@ -51,7 +51,8 @@ def panel(settings: Settings) -> None:
 
 
 def _buttons(stop: int) -> None:
-    st.button("Back", key="tour_back", disabled=stop == 1, on_click=go, args=(stop - 1,))
+    first = "This is the first stop." if stop == 1 else None
+    st.button("Back", key="tour_back", disabled=stop == 1, help=first, on_click=go, args=(stop - 1,))
     last = stop == len(STOPS)
     st.button(
         "Finish" if last else "Next stop",
@@ -60,7 +61,8 @@ def _buttons(stop: int) -> None:
         on_click=finish if last else go,
         args=() if last else (stop + 1,),
     )
-    st.button("Leave", key="tour_leave", type="tertiary", disabled=last, on_click=go, args=(0,))
+    end = "This is the last stop: Finish ends the tour." if last else None
+    st.button("Leave", key="tour_leave", type="tertiary", disabled=last, help=end, on_click=go, args=(0,))
 
 
 @cache

@@ -27,7 +27,7 @@ INVITATION = (
 
 
 def panel(settings: Settings) -> None:
-    """The rows of the chosen cycle's pass, for either policy."""
+    """The rows of the chosen pass, for either policy."""
     controls.recorded_view(settings, _pass)
 
 

@@ -46,11 +46,14 @@ def test_a_cycle_is_its_accepted_drafts_its_bonus_and_what_nobody_recorded(recor
 
 def test_the_components_tokens_spell_the_answer(recording):
     passes = [Pass(3, 2, 2, 1.0, 1, 2), Pass(3, 1, 3, 0.5, 0, 1)]
-    data = reader_data(recording, passes, passes, 1)
+    data = reader_data(recording, passes, passes, 1, ("EAGLE-1 shape", "EAGLE-2"))
     spelled = data["before"] + "".join(token["text"] for cycle in data["cycles"] for token in cycle["tokens"])
     assert spelled == recording.answer and data["selected"] == 1
     assert data["cycles"][0]["dynamic"] == {"budget": 3, "depth": 2, "width": 2, "expected": 1.0, "accepted": 1, "written": 2}
     assert not any(cycle["harvest"] for cycle in data["cycles"])
+    assert data["cycles"][0]["label"].endswith(
+        "EAGLE-1 shape: 2 levels, 2 nodes wide, 1 accepted; EAGLE-2: 2 levels, 2 nodes wide, 1 accepted."
+    )
 
 
 def test_a_verdict_says_what_was_taken_and_where_the_targets_token_stood(recording):
