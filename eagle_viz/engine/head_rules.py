@@ -42,6 +42,7 @@ READ = (
     "num_key_value_heads",
     "rms_norm_eps",
     "rope_theta",
+    "target_hidden_size",
     "vocab_size",
 )
 ALLOWED: Mapping[str, tuple] = {
@@ -69,6 +70,9 @@ def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None
         raise HeadError(f"{checkpoint.source}: config.json is nested as vLLM's speculators write it, allowed is EAGLE's own layout")
     if config.get("hidden_size") != hidden:
         raise HeadError(f"{checkpoint.source}: hidden_size is {config.get('hidden_size')}, but the target's is {hidden}")
+    if config.get("target_hidden_size") not in (None, hidden):
+        width = config["target_hidden_size"]
+        raise HeadError(f"{checkpoint.source}: target_hidden_size is {width!r}, allowed is the head's own hidden_size, {hidden}")
     for field, value in config.items():
         _check_field(checkpoint, field, value)
     if config.get("norm_before_residual") and not checkpoint.is_eagle3:
