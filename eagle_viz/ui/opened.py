@@ -46,13 +46,13 @@ class Numbers:
 
     @property
     def levels(self) -> str:
-        """The chain as the lab's levels; empty where the file has no acceptance by position, or none at all.
+        """The chain as the lab's levels; empty where the file has no acceptance by position, none at all, or rates above 1.
 
         >>> Numbers("a", Acceptance("example", "", reached=(4, 3, 2))).levels
         '0.75 / 0.6667 / 0'
         """
-        first = next(iter(self.found.positions), None)
-        if first is None or not first.rate:
+        rates = [position.rate or 0.0 for position in self.found.positions]
+        if not any(rates[:1]) or max(rates) > 1:
             return ""
         rows = self.found.landscape.confidences
         return " / ".join(f"{rate:.4g}" for (rate,) in [*rows[:-1][:_LEVELS], rows[-1]])

@@ -12,7 +12,7 @@ from eagle_viz.imports import Acceptance
 from eagle_viz.ui import speed, speed_map, world
 from eagle_viz.ui.opened import Numbers, recognise
 from eagle_viz.ui.parts import NO_BROWSER
-from tests.imports.test_formats import BENCH, VLLM_METRICS, VLLM_RESPONSE
+from tests.imports.test_formats import BENCH, VLLM_LOG, VLLM_METRICS, VLLM_RESPONSE
 
 APP = str(Path(__file__).parents[2] / "app.py")
 ORACLE = recording.shipped()["oracle-fact"].read_bytes()
@@ -41,6 +41,15 @@ def test_an_engines_file_is_a_chain_in_the_lab_with_its_summary(app):
     assert (now.source, now.levels, now.budget, now.static) == ("levels", "0.6094 / 0.6812 / 0.6897 / 0", 3, "chain")
     assert "tau 2.31 tokens a pass" in said and "Nothing is known of second choices" in said
     assert "<td>1</td><td>0.609</td>" in said and "times plain decoding with all 3 drafted" in said
+
+
+def test_rates_above_1_are_told_and_make_no_chain(app):
+    """A damaged log: 757 accepted of one drafted. The table and a note say so; nothing is put on the stage, and the page goes on."""
+    before = app.session_state["settings"]
+    said = drop(app, "vllm.log", VLLM_LOG.replace("0.757, 0", "0.757, 757, 0").encode())
+    assert "above 1: the file counts by another formula" in said and app.session_state["settings"] == before
+    app.run()
+    assert not app.exception
 
 
 def test_a_second_file_is_held_against_the_first(app):
