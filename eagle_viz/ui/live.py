@@ -16,6 +16,7 @@ from ..core.policies import BestStatic, Eagle1, Eagle2, Policy
 from ..core.recording import Recording
 from ..engine.prompts import Prompt
 from . import live_local, live_served
+from .line import Line
 from .live_served import Servers
 from .settings import RECORDED_CHAIN, USUAL_BUDGET
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 DESERTED = 60.0
 """Seconds without a look from the page after which a run without trees yet stops by itself."""
 HEADS = models()
+_LINE = Line()
+"""There is one model on this machine, whoever asks."""
 DRAFTERS = {
     "head": "the trained EAGLE head",
     "oracle": "the target itself (slow, an upper bound)",
@@ -182,8 +185,9 @@ def _fetch(live: Live) -> None:
 
 
 def _generate(live: Live, request: Request) -> None:
-    live.say("loading the model")
-    live_local.generate(live, request, *load(request.drafter))
+    with _LINE.turn(lambda before: live.say(f"waiting, {before} {'answer' if before == 1 else 'answers'} before this one")):
+        live.say("loading the model")
+        live_local.generate(live, request, *load(request.drafter))
 
 
 def load(drafter: str) -> tuple[Target, Drafter]:

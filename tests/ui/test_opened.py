@@ -44,7 +44,7 @@ def test_an_engines_file_is_a_chain_in_the_lab_with_its_summary(app):
 
 
 def test_rates_above_1_are_told_and_make_no_chain(app):
-    """A damaged log: 757 accepted of one drafted. The table and a note say so; nothing is put on the stage, and the page goes on."""
+    """A damaged log: 757 of one. The table and a note say so; nothing is put on the stage, and the page goes on."""
     before = app.session_state["settings"]
     said = drop(app, "vllm.log", VLLM_LOG.replace("0.757, 0", "0.757, 757, 0").encode())
     assert "above 1: the file counts by another formula" in said and app.session_state["settings"] == before
