@@ -174,8 +174,8 @@ def clustered_mean(values: Sequence[float], clusters: Sequence[object], z: float
 
     The standard error is that of a ratio of sums over clusters; one cluster alone has none, and its interval is the mean itself.
 
-    >>> clustered_mean([1, 1, 3, 3], ["a", "a", "b", "b"])
-    (2.0, 0.04, 3.96)
+    >>> [round(number, 2) for number in clustered_mean([1, 1, 3, 3], ["a", "a", "b", "b"])]
+    [2.0, 0.04, 3.96]
     """
     mean = float(np.mean(values))
     apart: dict[object, float] = {}

@@ -52,7 +52,7 @@ class Property:
         """The nearest allowed value; raises ``ValueError`` where nothing is near (text for a number, an unknown choice).
 
         >>> PROPERTIES["sharpness"].clamp("99")
-        4.0
+        4
         """
         if self.kind is str:
             return self._clamp_text(str(given))

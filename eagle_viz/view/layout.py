@@ -17,7 +17,7 @@ def tidy_layout(paths: Sequence[Path], sizes: Mapping[Path, float] | None = None
     Laws: no overlaps; a parent sits midway between its first and last child; equal subtrees are drawn equal.
 
     >>> tidy_layout([(0,), (1,), (0, 0), (0, 1)])
-    {(): 0.75, (0,): 0.5, (1,): 1.5, (0, 0): 0.0, (0, 1): 1.0}
+    {(): 1.0, (0,): 0.5, (1,): 1.5, (0, 0): 0.0, (0, 1): 1.0}
     """
     ordered = sorted({ROOT, *paths}, key=canonical_order)
     nodes = {path: _Node(1.0 if sizes is None else sizes.get(path, 1.0)) for path in ordered}
