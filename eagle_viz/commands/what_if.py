@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
-from statistics import mean
 
 from ..core.distortion import Distortion, lie
 from ..core.documents import VERSION
-from ..core.forest import MOST_REQUESTS, share
+from ..core.forest import MOST_REQUESTS, batches, mean_tau, share
 from ..core.landscape import Landscape, SyntheticLandscape
 from ..core.mixed import curve
 from ..core.policies.base import DEFAULT_LEVELS, MAX_BUDGET, check_whole
@@ -73,20 +72,16 @@ def run_forest(args: argparse.Namespace) -> int:
     """Print sizes and gain over batches of requests; requests of a batch lie evenly spread over the contexts."""
     check_whole("requests", args.requests, 1, MOST_REQUESTS)
     check_whole("budget", args.budget, 1, MAX_BUDGET // args.requests)
-    contexts = _contexts(args)
-    if len(contexts) < args.requests:
-        raise ValueError(f"requests: {args.requests} given, allowed are at most the {len(contexts)} contexts there are")
-    count = len(contexts) // args.requests
-    found = [share(contexts[number::count][: args.requests], args.budget, args.max_depth) for number in range(count)]
+    found = [share(batch, args.budget, args.max_depth) for batch in batches(_contexts(args), args.requests)]
     sizes = [size for one in found for size in one.sizes]
-    equal, shared = (1 + mean(getattr(one, name) / args.requests for one in found) for name in ("equal", "expected"))
+    equal, shared = mean_tau(found)
     if args.json:
         rows = [{"sizes": list(one.sizes), "equal": one.equal, "shared": one.expected, "gain": one.gain} for one in found]
         print_json(
             {"version": VERSION, "requests": args.requests, "budget": args.budget, "gain": shared / equal - 1, "batches": rows}
         )
         return 0
-    print(f"{count} batches of {args.requests} requests, {args.budget} nodes a request on average")
+    print(f"{len(found)} batches of {args.requests} requests, {args.budget} nodes a request on average")
     print(f"tau expected: {equal:.3f} with equal parts, {shared:.3f} by one order of products: {shared / equal - 1:+.1%}")
     print(f"nodes of a request: {min(sizes)} to {max(sizes)}")
     return 0

@@ -14,7 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from .landscape import Landscape, NotRecordedError
-from .policies import BestFirst, BestStatic, Chain, ConfidentChain, Ddd, Eagle1, Eagle2, Policy
+from .policies import BestFirst, BestStatic, Chain, ConfidentChain, Ddd, Eagle1, Eagle2, NoAverageError, Policy
 from .policies.layers import Layers, greatest
 from .readout import draft_up_to
 from .recording import MAX_BUDGET, MAX_DEPTH, TOP_K, RecordedCycle
@@ -72,16 +72,19 @@ def curves(cycle: RecordedCycle, exact: bool = True) -> dict[Setting, Curve | No
     for threshold in THRESHOLDS:
         setting = Setting(ConfidentChain.name, MAX_DEPTH, threshold=threshold)
         found[setting] = nested_curve(cycle, ConfidentChain(threshold), MAX_DEPTH)
-    for policy in (Eagle1(), *([BestStatic()] if cycle.landscape.family_average() is not None else [])):
-        found[Setting(policy.name, MAX_BUDGET)] = nested_curve(cycle, policy, MAX_BUDGET)
+    found[Setting(Eagle1.name, MAX_BUDGET)] = nested_curve(cycle, Eagle1(), MAX_BUDGET)
+    found[Setting(BestStatic.name, MAX_BUDGET)] = nested_curve(cycle, BestStatic(), MAX_BUDGET)
     return found | best_first_curves(cycle) if exact else found
 
 
 def nested_curve(cycle: RecordedCycle, policy: Policy, budget: int) -> Curve | None:
-    """Curve of a nested policy from its one draft with ``budget`` nodes (or all it has); None where that was not recorded."""
+    """Curve of a nested policy from its one draft with ``budget`` nodes, or all it has.
+
+    None where that was not recorded, or the average that it needs is not known.
+    """
     try:
         draft, _ = draft_up_to(policy, cycle.landscape, budget)
-    except NotRecordedError:
+    except (NotRecordedError, NoAverageError):
         return None
     passes = policy.passes_at(draft)
     whole = Curve(written_curve(cycle, draft), passes, np.arange(draft.budget + 1))

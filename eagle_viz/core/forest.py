@@ -87,3 +87,23 @@ def _request(tree: DraftTree, number: int, landscape: Landscape) -> DraftTree:
     """The part of a forest's tree that belongs to one request."""
     nodes = [node._replace(path=node.path[1:]) for node in tree.nodes() if len(node.path) > 1 and node.path[0] == number]
     return DraftTree.from_nodes(nodes, landscape.root_token)
+
+
+def batches(contexts: Sequence[Landscape], requests: int) -> list[list[Landscape]]:
+    """As many batches of so many requests as there are contexts for, each spread evenly over them.
+
+    Raises ``ValueError`` where there are fewer contexts than requests.
+
+    >>> batches("abcdefg", 3)
+    [['a', 'c', 'e'], ['b', 'd', 'f']]
+    """
+    if not 1 <= requests <= len(contexts):
+        raise ValueError(f"requests: {requests} given, allowed are at most the {len(contexts)} contexts there are")
+    count = len(contexts) // requests
+    return [list(contexts[number::count][:requests]) for number in range(count)]
+
+
+def mean_tau(found: Sequence[Shared]) -> tuple[float, float]:
+    """Expected tokens a pass and request, bonus counted, over batches: with equal parts, and with one order of products."""
+    counts = [len(one.trees) for one in found]
+    return tuple(1 + sum(getattr(one, name) for one in found) / sum(counts) for name in ("equal", "expected"))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
+from ..core.mixed import Mixed
 from ..core.speed_map import SpeedMap
 from .figures import BLUE, GRAY, INK, calm
 
@@ -93,3 +96,19 @@ def along_budget(values: np.ndarray, best: int, name: str, suffix: str = "") -> 
     figure.update_xaxes(range=[0, len(values)], tickvals=BUDGETS, title="budget, nodes")
     figure.update_yaxes(rangemode="tozero", ticksuffix=suffix)
     return calm(figure, height=210, bottom=44)
+
+
+def gain_against_spread(rows: Sequence[Mixed]) -> go.Figure:
+    """Gain of each context's own tree over the best fixed shape, in percent, by the spread of the contexts' sharpness."""
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[row.spread for row in rows],
+        y=[100 * row.gain for row in rows],
+        mode="lines+markers",
+        line={"color": BLUE, "width": 2.5},
+        name="dynamic over the best fixed shape",
+        hovertemplate="spread %{x}: %{y:+.1f} %<extra></extra>",
+    )
+    figure.update_xaxes(title="spread of the contexts' sharpness", dtick=0.5)
+    figure.update_yaxes(rangemode="tozero", ticksuffix=" %")
+    return calm(figure, height=230, bottom=44)

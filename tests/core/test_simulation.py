@@ -142,6 +142,15 @@ def test_no_context_is_one_sentence():
         simulate([])
 
 
+def test_what_one_context_lacks_is_left_out_and_the_rest_stays():
+    """A recording without an average of others has no best static shape; beside one that has it, all other settings count."""
+    contexts = cycles(1)
+    kind, cycle = contexts[0]
+    alone = replace(cycle, landscape=replace(cycle.landscape, average=None))
+    found = {row.setting.policy for row in simulate([*contexts, (kind, alone)])}
+    assert found == {row.setting.policy for row in simulate(contexts)} - {"best_static"}
+
+
 def test_tallies_of_two_halves_add_up_to_the_whole():
     """Rows, intervals and kinds are the same whichever way the contexts are cut; different settings do not add."""
     contexts = cycles(2)

@@ -14,7 +14,9 @@ HEADS = [path for name, path in shipped().items() if name.startswith("smollm2")]
 @pytest.fixture(scope="module")
 def every():
     """All contexts of the shipped head."""
-    return whole(tally((recording.kind, cycle) for recording in map(read, HEADS) for cycle in recording.cycles))
+    return whole(
+        tally((recording.kind, cycle) for recording in (read(path).for_greedy() for path in HEADS) for cycle in recording.cycles)
+    )
 
 
 def test_the_best_setting_its_flags_and_the_front_stand_on_the_page(every):
