@@ -89,6 +89,16 @@ def is_oracle(name: str) -> bool:
     return read_recording(name).drafter == "oracle"
 
 
+def by_drafter() -> list[tuple[str, tuple[str, ...]]]:
+    """The recordings of each drafter that answer for every setting, the drafter named for people."""
+    groups: dict[str, list[str]] = {}
+    for name in recordings():
+        found = read_recording(name)
+        if found.whole:
+            groups.setdefault(drafted_by(found), []).append(name)
+    return [(drafter, tuple(names)) for drafter, names in groups.items()]
+
+
 def same_drafter(name: str) -> tuple[str, ...]:
     """Names of all recordings made by the same drafter as this one; those that do not answer for every setting yet are left out."""
     drafter = read_recording(name).drafter

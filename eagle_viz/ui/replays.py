@@ -10,6 +10,7 @@ from ..core import reliability
 from ..core.policies import Draft
 from ..core.readout import cumulative, draft_up_to
 from ..core.replay import Pass, kept_at, replay, written_curve
+from ..core.sureness import Sureness, sureness
 from .library import read_recording
 from .settings import RECORDED_CHAIN, USUAL_BUDGET
 from .world import PolicyKey
@@ -69,6 +70,17 @@ def early_passes(names: tuple[str, ...], key: PolicyKey) -> np.ndarray:
     early = key.policy().stopping_early()
     drafts = [draft for name in names for draft in _drafts(name, key, _recorded(key))]
     return np.mean([_as_far_as(early.passes_at(draft), USUAL_BUDGET) for draft in drafts], axis=0)
+
+
+@st.cache_resource(max_entries=64, show_spinner=False)
+def surenesses(names: tuple[str, ...], sides: tuple[PolicyKey, PolicyKey], budget: int) -> list[Sureness]:
+    """How sure the drafter of each of these texts is, and what the second side gains over the first there."""
+    found = []
+    for name in names:
+        text = read_recording(name)
+        landscapes = [cycle.landscape for cycle in text.cycles]
+        found.append(sureness(text.title, landscapes, *(passes(name, side, budget) for side in sides)))
+    return found
 
 
 def remarks(name: str, sides: tuple[PolicyKey, ...]) -> list[str]:

@@ -6,6 +6,7 @@ Colours are those of the light theme; the page's style sheet maps them, and all 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from math import isnan
 
 import numpy as np
@@ -14,6 +15,7 @@ import plotly.graph_objects as go
 from ..core.ladder import Rung
 from ..core.population import Population
 from ..core.reliability import Bin, Group, Reliability
+from ..core.sureness import Sureness
 from .palette import FONT, LIGHT, SIZES
 
 GRAY, BLUE, INK, RULE = LIGHT.gray, LIGHT.blue, LIGHT.ink, LIGHT.line
@@ -203,6 +205,36 @@ def speed_curve(
         range=[0, len(dynamic) - 1], tickvals=[tick for tick in TICKS if tick < len(dynamic)], title="budget, nodes"
     )
     figure.update_yaxes(rangemode="tozero", ticksuffix="×")
+    return calm(figure, height=320, bottom=44)
+
+
+def gain_against_sureness(groups: Mapping[str, Sequence[Sureness]], line: Sequence[Sureness]) -> go.Figure:
+    """Gain in percent against the mean confidence of the first candidate: a dot a text, a colour a drafter.
+
+    ``line``: EAGLE-2 over EAGLE-1's shape on synthetic landscapes, one entry a sharpness.
+    """
+    figure = go.Figure()
+    figure.add_scatter(
+        x=[one.top for one in line],
+        y=[100 * one.gain for one in line],
+        mode="lines",
+        name="EAGLE-2 over EAGLE-1, synthetic",
+        line={"color": GRAY, "width": 2.5, "dash": "dot"},
+        text=[one.title for one in line],
+        hovertemplate="%{text}: %{y:+.0f} %<extra></extra>",
+    )
+    for (name, found), colour, symbol in zip(groups.items(), cycle((BLUE, INK)), cycle(("circle", "diamond")), strict=False):
+        figure.add_scatter(
+            x=[one.top for one in found],
+            y=[100 * one.gain for one in found],
+            mode="markers",
+            name=name,
+            marker={"color": colour, "size": 9, "symbol": symbol},
+            text=[f"{one.title}, {one.contexts} contexts" for one in found],
+            hovertemplate="%{text}: first confidence %{x:.2f}, gain %{y:+.0f} %<extra></extra>",
+        )
+    figure.update_xaxes(range=[0, 1.02], title="mean confidence of the first candidate", dtick=0.2)
+    figure.update_yaxes(ticksuffix=" %")
     return calm(figure, height=320, bottom=44)
 
 

@@ -6,6 +6,7 @@ import pytest
 from eagle_viz.core.ladder import Rung
 from eagle_viz.core.population import population
 from eagle_viz.core.reliability import Observations, bins_of_equal_width, by_depth, reliability
+from eagle_viz.core.sureness import Sureness
 from eagle_viz.view import figures
 
 STATIC, DYNAMIC = np.array([0, 0.5, 0.8, 1.0]), np.array([0, 0.6, 1.1, 1.5])
@@ -85,3 +86,12 @@ def test_the_ladder_leaves_out_what_was_not_measured():
 def test_the_speed_curve_names_each_best_budget():
     figure = figures.speed_curve(np.array([1, 1.5, 1.2]), np.array([1, 1.3, 1.6]), 1, ("A", "B"))
     assert [trace.text[0] for trace in figure.data if trace.text] == ["best: 1", "best: 2"]
+
+
+def test_gain_against_sureness_has_a_dot_a_text_and_a_line_of_synthetic_ones():
+    """Percent on the y axis, the first confidence on the x axis, each drafter with a mark of its own."""
+    texts = {"head": [Sureness("a", 20, 0.5, 0.1), Sureness("b", 20, 0.6, 0.2)], "oracle": [Sureness("c", 4, 0.8, 0.3)]}
+    line, head, oracle = figures.gain_against_sureness(texts, [Sureness("sharpness 1", 200, 0.4, 0.05)]).data
+    assert (line.mode, list(line.x), list(line.y)) == ("lines", [0.4], [5.0])
+    assert (list(head.x), list(head.y)) == ([0.5, 0.6], [10.0, 20.0])
+    assert list(oracle.y) == [30.0] and head.marker.symbol != oracle.marker.symbol
