@@ -4,14 +4,13 @@ from importlib import import_module
 
 import streamlit as st
 
-from eagle_viz.ui import chrome, controls, parts, session, tour
+from eagle_viz.ui import chrome, controls, session, tour
 
 # The module of each view, loaded when the view is first opened.
 PANELS = {"lab": "lab", "text": "text", "confidence": "confidence", "speed": "speed", "pass": "verify_pass"}
 
 st.set_page_config(page_title="Draft tree lab", page_icon="🌳", layout="wide", initial_sidebar_state="collapsed")
-settings = controls.settled(session.begin())
-parts.begin(settings)
+settings = controls.resolve_recording(session.begin())
 chrome.style()
 chrome.header(settings)
 chrome.notes(settings)

@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .component import StageState, drawn_token, stage, stage_state, was_heard
+    from .component import Command, StageReport, painted_revision, stage, stage_report
 
-__all__ = ["StageState", "drawn_token", "stage", "stage_state", "was_heard"]
+__all__ = ["Command", "StageReport", "painted_revision", "stage", "stage_report"]
 
 
 def __getattr__(name: str) -> object:

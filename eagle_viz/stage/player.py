@@ -33,7 +33,7 @@ def player_html(
         raise ValueError(f"mode: {mode!r} given, allowed is one of {', '.join(MODES)}")
     data = {
         "trace": trace,
-        "command": {"serial": 1, "budget": budget, "step": step, "mode": mode},
+        "command": {"told": 1, "budget": budget, "step": step, "mode": mode},
         "options": {"offline": True, "max_budget": trace["tier"], "height": height},
     }
     parts = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -52,8 +52,9 @@ def header(settings: Settings) -> None:
 
 def notes(settings: Settings) -> None:
     """Say what of the opened link could not be taken as it stood."""
-    if session.notes() and not settings.hides("notes"):
-        items = "".join(f"<li>{escape(note)}</li>" for note in session.notes())
+    found = session.page().notes
+    if found and not settings.hides("notes"):
+        items = "".join(f"<li>{escape(note)}</li>" for note in found)
         st.html(f'<div class="notes" role="status" data-testid="url-notes"><b>About this link</b><ul>{items}</ul></div>')
 
 
@@ -86,3 +87,14 @@ def remarks(sentences: Iterable[str], name: str = "") -> None:
 def card_title(title: str, aside: str = "") -> None:
     """The heading of a card, with a gray remark behind it."""
     st.html(f'<h2 class="card-title">{escape(title)} <span>{escape(aside)}</span></h2>')
+
+
+def drawer(title: str, key: str, body: Callable[[], None], pulled: bool = False) -> None:
+    """Something to open that is filled only while it is open (from the start if ``pulled``).
+
+    Streamlit renders every element of the page again after each run, so that what nobody looks at slows down every drag.
+    """
+    box = st.expander(title, expanded=pulled, **session.own(key))
+    if box.open:
+        with box:
+            body()

@@ -40,7 +40,7 @@ def panel(settings: Settings) -> None:
 
 
 def _scope() -> None:
-    st.toggle("All recordings of this drafter", key="all_recordings", value=True, on_change=session.heed)
+    st.toggle("All recordings of this drafter", value=True, **session.own("all_recordings"))
 
 
 def _show() -> None:
@@ -157,8 +157,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
         default="ladder",
         required=True,
         label_visibility="collapsed",
-        key="ladder",
-        on_change=session.heed,
+        **session.own("ladder"),
         format_func={"ladder": "From chain to upper bound", "ablation": "The paper's ablation"}.get,
     )
     with st.spinner("Replaying every policy on every recorded context …"):

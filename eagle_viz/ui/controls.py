@@ -11,11 +11,9 @@ import streamlit as st
 from ..core.policies import POLICIES
 from ..core.policies.fixed_order import EXAMPLE
 from ..core.readout import coverage_sentence
-from . import chrome, intro, library, parts, session
+from . import chrome, intro, library, session
 from .presets import PRESETS, changes_by_name, note, shown
-from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, offered_parameters, quote, scene
-
-_LARGE, _LARGE_TOGGLE = "large_budgets", "large_budgets_toggle"
+from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, effective_settings, offered_parameters, quote
 
 
 def column(settings: Settings) -> None:
@@ -24,7 +22,7 @@ def column(settings: Settings) -> None:
         _source(settings)
     if settings.source != "file":
         _policies()
-        parts.drawer("More settings", "more", lambda: _more(settings), part=parts.SETTINGS)
+        chrome.drawer("More settings", "more", lambda: _more(settings))
     try_this(settings)
 
 
@@ -36,7 +34,7 @@ def _source(settings: Settings) -> None:
         label_visibility="collapsed",
         required=True,
         width="stretch",
-        **parts.bind("source"),
+        **session.bind("source"),
     )
     {"synthetic": _synthetic, "levels": _levels, "recording": _recording, "file": lambda _: None}[settings.source](settings)
 
@@ -44,7 +42,7 @@ def _source(settings: Settings) -> None:
 def _slider(name: str, label: str, step: float, **more: object) -> None:
     row = PROPERTIES[name]
     low, high = (row.kind(row.low), row.kind(row.high))
-    st.slider(label, low, high, step=row.kind(step), **more, **parts.bind(name))
+    st.slider(label, low, high, step=row.kind(step), **more, **session.bind(name))
 
 
 def _synthetic(settings: Settings) -> None:
@@ -60,7 +58,7 @@ def _synthetic(settings: Settings) -> None:
             int(row.high),
             step=1,
             help="The same seed draws the same landscape on any machine.",
-            **parts.bind("seed"),
+            **session.bind("seed"),
         )
         st.button("Redraw", key="redraw", on_click=redraw, help="Another seed")
     _slider("branching", "Candidates per node", 1, help="How many guesses the draft model offers for each next token.")
@@ -70,8 +68,7 @@ def _synthetic(settings: Settings) -> None:
 
 def redraw() -> None:
     """Another landscape of the same kind (callback)."""
-    session.change(seed=secrets.randbelow(10**6))
-    parts.refresh()
+    session.act({"seed": secrets.randbelow(10**6)})
 
 
 def _levels(settings: Settings) -> None:
@@ -80,7 +77,7 @@ def _levels(settings: Settings) -> None:
         height=110,
         max_chars=PROPERTIES["levels"].length,
         help="Most probable first; a slash starts the next level; the last serves all deeper ones. Example: 0.9 0.05 / 0.8 0.1",
-        **parts.bind("levels"),
+        **session.bind("levels"),
     )
 
 
@@ -89,7 +86,7 @@ def recording_column(settings: Settings, position: bool = True) -> None:
     with chrome.in_one_sentence():
         _recording(settings, position)
     _policies()
-    parts.drawer("More settings", "more", lambda: _more(scene(settings)))
+    chrome.drawer("More settings", "more", lambda: _more(effective_settings(settings)))
 
 
 def recorded_view(
@@ -116,39 +113,40 @@ def _recording(settings: Settings, position: bool = True) -> None:
         st.html('<p class="quiet">No recording is shipped in models/recordings yet.</p>')
         return
     titles = library.titles(names)
-    bound = parts.bind("recording", also=lambda _: {"position": 0})
+    bound = session.bind("recording", also=lambda _: {"position": 0})
     st.selectbox("Recorded text", names, format_func=titles.get, help=library.UPPER_BOUND, **bound)
     if not position:
         return
     last = len(library.read_recording(session.current().recording).cycles) - 1
     if last:
-        st.slider("Position in the text", 0, last, **parts.bind("position"))
+        st.slider("Position in the text", 0, last, **session.bind("position"))
     _words_before()
 
 
-def settled(settings: Settings) -> Settings:
+def resolve_recording(settings: Settings) -> Settings:
     """Settings whose recording and position exist, wherever recorded text is shown; what had to be changed is said."""
     names = library.recordings()
-    if scene(settings).source != "recording" or not names:
+    if effective_settings(settings).source != "recording" or not names:
         return settings
+    notes, changes = [], {}
     if settings.budget > USUAL_BUDGET:
-        session.note(f"budget: {settings.budget} given, a recording holds 1 to {USUAL_BUDGET}; {USUAL_BUDGET} is used.")
-        session.settle(budget=USUAL_BUDGET, step=min(settings.step, USUAL_BUDGET))
+        notes.append(f"budget: {settings.budget} given, a recording holds 1 to {USUAL_BUDGET}; {USUAL_BUDGET} is used.")
+        changes |= {"budget": USUAL_BUDGET, "step": min(settings.step, USUAL_BUDGET)}
     name, position = settings.recording, settings.position
     if name not in names:
         alike = [known for known in names if known.endswith(f"-{name}")]
         if name and alike:
             names = alike
         elif name:
-            session.note(f"recording: {quote(name)} given, allowed is one of {', '.join(names)}; {names[0]} is used.")
+            notes.append(f"recording: {quote(name)} given, allowed is one of {', '.join(names)}; {names[0]} is used.")
         name = names[0]
     try:
         last = len(library.read_recording(name).cycles) - 1
     except ValueError:
-        return session.settle(recording=name)  # the view that reads it says what is wrong with it
+        last = position  # the view that reads it says what is wrong with it
     if position > last:
-        session.note(f"position: {position} given, allowed is 0 to {last} in {name}; {last} is used.")
-    return session.settle(recording=name, position=min(position, last))
+        notes.append(f"position: {position} given, allowed is 0 to {last} in {name}; {last} is used.")
+    return session.amend(*notes, **changes, recording=name, position=min(position, last))
 
 
 def _words_before() -> None:
@@ -164,7 +162,7 @@ def _policies() -> None:
     titles = {name: policy.title for name, policy in POLICIES.items()}
     for side, colour in (("static", "Gray"), ("dynamic", "Blue")):
         help_ = f"The policy that decides which guesses the {colour.lower()} tree keeps."
-        st.selectbox(f"{colour} tree", list(titles), format_func=titles.get, help=help_, **parts.bind(side))
+        st.selectbox(f"{colour} tree", list(titles), format_func=titles.get, help=help_, **session.bind(side))
 
 
 def _more(settings: Settings) -> None:
@@ -182,27 +180,22 @@ def _more(settings: Settings) -> None:
         max_chars=PROPERTIES["shape"].length,
         placeholder=EXAMPLE,
         help="A node list as EAGLE's and Medusa's choices are written: child ranks from the root, 0 the most confident.",
-        **parts.bind("shape"),
+        **session.bind("shape"),
     )
     if settings.source != "recording":
-        st.session_state[_LARGE_TOGGLE] = largest_budget(settings) > USUAL_BUDGET
-        st.toggle("Budgets up to 512", key=_LARGE_TOGGLE, on_change=_size)
+        st.toggle("Budgets up to 512", **session.widget("large", session.page().large, bool, _size))
 
 
-def _size() -> None:
+def _size(large: bool) -> None:
     """Budgets up to 512 or not (callback); what does not fit any more shrinks."""
     now = session.current()
-    st.session_state[_LARGE] = st.session_state[_LARGE_TOGGLE]
-    if not st.session_state[_LARGE] and now.budget > USUAL_BUDGET:
-        session.restart(now.but(budget=USUAL_BUDGET, step=min(now.step, USUAL_BUDGET)))
-    parts.refresh()
+    shrunk = {"budget": USUAL_BUDGET, "step": min(now.step, USUAL_BUDGET)}
+    session.act({} if large or now.budget <= USUAL_BUDGET else shrunk, large=large)
 
 
 def largest_budget(settings: Settings) -> int:
     """How far the stage's budget goes: a recording holds 128 nodes, the rest 512 where that is wanted."""
-    if settings.source != "recording" and settings.budget > USUAL_BUDGET:
-        st.session_state[_LARGE] = True  # seen once, it stays within reach
-    large = settings.source != "recording" and st.session_state.get(_LARGE, False)
+    large = settings.source != "recording" and session.page().large
     return int(PROPERTIES["budget"].high) if large else USUAL_BUDGET
 
 
@@ -211,7 +204,7 @@ def try_this(settings: Settings) -> None:
     with st.container(key="try-this"):
         st.html("<b>Try this</b>")
         _buttons(settings, first=True)
-        parts.drawer("More to try", "more_to_try", lambda: _buttons(settings, first=False), part=parts.SETTINGS)
+        chrome.drawer("More to try", "more_to_try", lambda: _buttons(settings, first=False))
         if shown(settings) and not intro.has_note(settings):  # below the buttons, so that none moves under the pointer
             st.html(f'<p class="sentence" data-testid="preset-sentence">{note(settings)}</p>')
 
@@ -226,5 +219,4 @@ def _buttons(settings: Settings, first: bool) -> None:
 
 def choose(name: str) -> None:
     """Start from a preset (callback)."""
-    session.restart(base_of(name, changes_by_name()))
-    parts.refresh()
+    session.act(base_of(name, changes_by_name()))

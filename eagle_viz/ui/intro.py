@@ -61,4 +61,4 @@ def _real_text() -> None:
 
 
 def _open(example: story.Example) -> None:
-    session.restart(Settings(**example.changes, step=ALL_STEPS))
+    session.act(Settings(**example.changes, step=ALL_STEPS))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ..core.landscape import NotRecordedError
 from ..core.population import Population, affordable_seeds
 from ..core.readout import comparison_remarks
-from ..stage import stage, stage_state, was_heard
-from ..stage.trace import tier_of
+from ..stage import painted_revision, stage, stage_report
 from ..view import figures
-from . import chrome, controls, intro, opened, parts, session, share, world
-from .settings import ALL_STEPS, PROPERTIES, Settings, scene
+from . import chrome, controls, intro, opened, session, share, world
+from .page import CHARTS, SETTINGS, STAGE, Origin
+from .settings import ALL_STEPS, PROPERTIES, Settings, effective_settings
 
 CHART = {"displayModeBar": False, "scrollZoom": False}
 
@@ -34,13 +35,6 @@ def panel(settings: Settings) -> None:
 def _front(settings: Settings) -> None:
     if not settings.hides("intro") and not settings.tour:
         intro.panel(settings)
-    _stage(settings)
-
-
-def _stage(settings: Settings) -> None:
-    """The stage, told beforehand whether charts wait for it."""
-    if not settings.hides("charts"):
-        parts.present(parts.CHARTS)
     stage_panel()
 
 
@@ -52,74 +46,75 @@ def _behind(settings: Settings) -> None:
 
 def stage_and_readouts(settings: Settings) -> None:
     """The stage, and under it the second row of numbers with the two charts."""
-    _stage(settings)
+    stage_panel()
     _behind(settings)
 
 
-@st.fragment(key=parts.SETTINGS)
+@st.fragment(key=SETTINGS)
 def settings_panel() -> None:
     """The column of the lab's settings."""
-    parts.present(parts.SETTINGS)
     controls.column(session.current())
 
 
-@st.fragment(key=parts.STAGE)
+@st.fragment(key=STAGE)
 def stage_panel() -> None:
     """The stage. Runs alone while one steps or holds its sharpness.
 
     New trees come without what one does not see at first (candidates, further tiers, rolls), which takes longer than they do; that
-    follows when they are drawn, with the charts.
+    follows when they are painted, with the charts.
     """
-    parts.present(parts.STAGE)
-    settings = scene(session.current())
-    held = stage_state("stage")
-    dragging = held is not None and held.dragging
-    stood = False
+    page, drawn = session.page(), False
     with chrome.in_one_sentence():
-        static, dynamic = world.sides(settings)
-        token = None if dragging else parts.token()
-        bare = dragging or (token is not None and settings.mode == "nodes" and not (held and held.candidates))
-        most = world.most_budget(settings)
-        tier = tier_of(settings.budget if bare else most)
-        drawn = world.trace(world.World.of(settings), static, dynamic, tier, settings.budget, most, full=not bare)
-        stage(
-            drawn,
-            budget=settings.budget,
-            step=settings.budget if settings.step == ALL_STEPS else settings.step,
-            mode=settings.mode,
-            live_sharpness=settings.sharpness if settings.source == "synthetic" else None,
-            max_budget=controls.largest_budget(settings),
-            follow=session.follow(),
-            acknowledge=token,
-            charts=not settings.hides("charts"),
-            on_change=remember,
-            on_drawn=parts.follow,
-            key="stage",
-        )
-        stood = True
-    if dragging:
+        _mount()
+        drawn = True
+    if page.held:
         return  # the link waits until the hand lets go
-    session.finish()
-    parts.shown(stood)
+    session.write_link()
+    if not drawn:
+        session.nothing_to_paint()
 
 
-@st.fragment(key=parts.CHARTS)
+def _mount() -> None:
+    page = session.page()
+    settings, report = effective_settings(page.settings), stage_report()
+    unseen = page.settings.mode == "nodes" and not (report and report.candidates)
+    stage(
+        _trace(settings, bare=not page.standing and (page.held or unseen)),
+        page.told,
+        live_sharpness=settings.sharpness if settings.source == "synthetic" else None,
+        max_budget=controls.largest_budget(settings),
+        charts=not settings.hides("charts"),
+        ask=None if page.standing or page.held else page.revision,
+        on_report=take_report,
+        on_painted=lambda: session.painted(painted_revision()),
+        key="stage",
+    )
+
+
+def _trace(settings: Settings, bare: bool) -> dict:
+    size = world.trace_size(settings, bare)
+    return world.trace(world.LandscapeKey.of(settings), *world.sides(settings), *size, full=not bare)
+
+
+@st.fragment(key=CHARTS)
 def behind() -> None:
-    """What stands below the stage, drawn after it."""
-    settings = parts.charted()
-    if settings is None:
+    """What stands below the stage. The page's first trees go before it; later ones go out before it."""
+    page = session.page()
+    if not page.painted:
         return
+    settings = page.settings
     if settings.view == "lab":
         opened.panel(settings)
     _all_charts(settings)
-    parts.charts_drawn(settings)
     if settings.view == "lab":
         share.panel()
 
 
 def _all_charts(settings: Settings) -> None:
-    if parts.failed():
-        return
+    try:
+        _trace(settings, bare=False)
+    except (ValueError, NotRecordedError):
+        return  # the stage says why
     with chrome.in_one_sentence():
         _remarks(settings)
     if settings.view == "lab" and settings.source == "synthetic":
@@ -127,31 +122,26 @@ def _all_charts(settings: Settings) -> None:
             _population(settings)
 
 
-def remember() -> None:
-    """Take over what the stage reports (callback)."""
-    if not was_heard("stage"):
-        return
-    now = stage_state("stage")
+def take_report() -> None:
+    """Take over what the stage reports (callback). A report sent before it heard of the last command would undo that command."""
+    now = stage_report()
+    if now.told != session.page().told.revision:
+        return session.act({}, Origin.STAGE, held=now.dragging)
     changes = {"budget": now.budget, "step": ALL_STEPS if now.step >= now.budget else now.step, "mode": now.mode}
     if now.sharpness is not None:
         changes["sharpness"] = PROPERTIES["sharpness"].clamp(now.sharpness)
-    session.change(**changes)
-    if now.dragging:
-        return
-    if parts.moved():
-        parts.refresh()
-    parts.make_up(parts.STAGE)
+    session.act(changes, Origin.STAGE, held=now.dragging)
 
 
 def _remarks(settings: Settings) -> None:
     """What must be said of the trees on the stage and of the curves below it."""
-    key, sides = world.World.of(settings), world.sides(settings)
+    key, sides = world.LandscapeKey.of(settings), world.sides(settings)
     of_trees = comparison_remarks(*(world.draft(key, side, settings.budget) for side in sides))
     of_curves = drawn_to(key, sides, world.most_budget(settings))
     chrome.remarks(dict.fromkeys([*of_trees, *of_curves]), "remarks")
 
 
-def drawn_to(key: world.World, sides: tuple[world.PolicyKey, ...], budget: int) -> list[str]:
+def drawn_to(key: world.LandscapeKey, sides: tuple[world.PolicyKey, ...], budget: int) -> list[str]:
     """What must be said of trees up to this budget (see ``Policy.remark``)."""
     drafts = [world.draft(key, side, budget) for side in sides]
     return [remark for draft in drafts if (remark := draft.policy.remark(draft))]
@@ -196,7 +186,7 @@ def _population(settings: Settings) -> None:
             f"({here.gain_over_static:+.0%}).</p><p>{split_of_gain(here, settings.top_k, settings.max_depth)}</p>"
         )
         with text:
-            chrome.remarks(drawn_to(world.World.of(settings), (world.PolicyKey("eagle1"),), settings.budget))
+            chrome.remarks(drawn_to(world.LandscapeKey.of(settings), (world.PolicyKey("eagle1"),), settings.budget))
         with chart:
             st.plotly_chart(
                 figures.gain_against_sharpness(rows, here),

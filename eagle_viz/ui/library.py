@@ -9,8 +9,7 @@ import streamlit as st
 
 from ..core import recording
 from ..core.replay import READ_FOR_GREEDY, greedy_gap
-
-_LIVE = "live_recordings"
+from .files import files, keep
 
 
 def keep_live(made: recording.Recording, instead_of: recording.Recording | None = None) -> None:
@@ -18,14 +17,14 @@ def keep_live(made: recording.Recording, instead_of: recording.Recording | None 
 
     Its confidences are to be read for the way its text was decoded (``Recording.for_greedy``).
     """
-    others = {name: one for name, one in st.session_state.get(_LIVE, {}).items() if one is not instead_of}
-    st.session_state[_LIVE] = others | {made.name: made}
+    others = {name: one for name, one in files().recordings.items() if one is not instead_of}
+    keep(recordings=others | {made.name: made})
 
 
 def recordings() -> list[str]:
     """Names of this session's own recordings, then of the shipped ones, those of a trained head first."""
     shipped = sorted(recording.shipped(), key=lambda name: (name.startswith("oracle"), name))
-    return [*st.session_state.get(_LIVE, {}), *shipped]
+    return [*files().recordings, *shipped]
 
 
 def read_recording(name: str) -> recording.Recording:
@@ -33,7 +32,7 @@ def read_recording(name: str) -> recording.Recording:
 
     Raises ``ValueError`` naming the recordings that there are.
     """
-    return st.session_state.get(_LIVE, {}).get(name) or _read_shipped(name)
+    return files().recordings.get(name) or _read_shipped(name)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)

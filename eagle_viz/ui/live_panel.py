@@ -9,9 +9,11 @@ import streamlit as st
 
 from ..core.replay import READ_FOR_GREEDY, greedy_gap
 from . import library, live, session, world
+from .page import Origin
 from .settings import ALL_STEPS
 
 _RUN, _SHOWN = "live_run", "live_shown"
+PROMPT = "Write a short thank-you note to a neighbour."
 TIMED = (
     "Writes the same answer three times with drafts and three times without, in turns, and shows medians and ranges. For an answer "
     "made on this machine."
@@ -25,18 +27,19 @@ def controls() -> None:
     """Type a prompt, choose the drafter, start or stop."""
     busy = _busy()
     with st.expander("Your own prompt, live"):
-        st.text_area("Prompt", "Write a short thank-you note to a neighbour.", key="live_prompt", max_chars=2000, height=90)
+        st.text_area("Prompt", PROMPT, **session.own("live_prompt"), max_chars=2000, height=90)
         options = [name for name in live.DRAFTERS if name != "head" or live.heads()]
-        st.text_input("System prompt (optional)", key="live_system", max_chars=1000)
-        st.toggle("Raw text", key="live_raw", help="No chat template: the model goes on with the text as it stands.")
+        st.text_input("System prompt (optional)", **session.own("live_system"), max_chars=1000)
+        st.toggle("Raw text", **session.own("live_raw"), help="No chat template: the model goes on with the text as it stands.")
         if _last_turns():
-            st.toggle("Go on from the last answer", key="live_go_on", help="Your prompt is the next turn of the same conversation.")
-        st.selectbox("Drafter", options, format_func=live.DRAFTERS.get, key="live_drafter")
+            help_ = "Your prompt is the next turn of the same conversation."
+            st.toggle("Go on from the last answer", **session.own("live_go_on"), help=help_)
+        st.selectbox("Drafter", options, format_func=live.DRAFTERS.get, **session.own("live_drafter"))
         if st.session_state["live_drafter"] == "served":
             _servers()
-        st.slider("Tokens at most", 16, 128, 64, step=8, key="live_limit")
-        st.toggle("Measure the speed afterwards", key="live_timed", help=TIMED)
-        st.toggle("Draft for all other settings afterwards", key="live_every", help=EVERY)
+        st.slider("Tokens at most", 16, 128, 64, step=8, **session.own("live_limit"))
+        st.toggle("Measure the speed afterwards", help=TIMED, **session.own("live_timed"))
+        st.toggle("Draft for all other settings afterwards", help=EVERY, **session.own("live_every"))
         _buttons(busy)
 
 
@@ -56,11 +59,12 @@ def _buttons(busy: bool) -> None:
 def _servers() -> None:
     """Addresses and keys; a password field's text stays in this session."""
     text = "The model's server, as in http://127.0.0.1:8000"
-    st.text_input("Server address", key="live_url", max_chars=300, help=f"{text}. Without a second address it drafts for itself.")
-    st.text_input("Key (optional)", key="live_key", type="password", max_chars=300)
+    alone = f"{text}. Without a second address it drafts for itself."
+    st.text_input("Server address", **session.own("live_url"), max_chars=300, help=alone)
+    st.text_input("Key (optional)", **session.own("live_key"), type="password", max_chars=300)
     wide = "A larger model of the same vocabulary whose text the first one drafts."
-    st.text_input("Address of the target's server (optional)", key="live_target_url", max_chars=300, help=wide)
-    st.text_input("The target's key (optional)", key="live_target_key", type="password", max_chars=300)
+    st.text_input("Address of the target's server (optional)", **session.own("live_target_url"), max_chars=300, help=wide)
+    st.text_input("The target's key (optional)", **session.own("live_target_key"), type="password", max_chars=300)
 
 
 def _typed_servers() -> live.Servers | None:
@@ -81,9 +85,9 @@ def _last_turns() -> tuple[str, ...]:
 
 
 def _start() -> None:
+    session.acted()
     if _busy():
         return  # the second half of a double click
-    session.heed()
     now = session.current()
     state = st.session_state
     try:
@@ -108,14 +112,14 @@ def _start() -> None:
 
 
 def _fetch() -> None:
+    session.acted()
     if _busy():
         return
-    session.heed()
     st.session_state[_RUN], st.session_state[_SHOWN] = live.start_fetch(), (None, False)
 
 
 def _stop() -> None:
-    session.heed()
+    session.acted()
     st.session_state[_RUN].stop.set()
 
 
@@ -146,16 +150,16 @@ def _look(run: live.Live) -> None:
 
 def _show(run: live.Live) -> None:
     """Take what the run has made since the last look. Its first passes move the page there; who looks at them sees them grow."""
-    session.heed()
     before, made, now = st.session_state.get(_SHOWN, (None, False))[0], run.recording, session.current()
     st.session_state[_SHOWN] = (made, run.finished)
+    change = {}
     if made is not None and made is not before:
         library.keep_live(made, instead_of=before)
         if before is None:
-            session.restart(now.but(recording=made.name, position=0, step=ALL_STEPS))
+            change = now.but(recording=made.name, position=0, step=ALL_STEPS)
         elif now.recording == before.name:
-            session.change(recording=made.name)
-    st.rerun()
+            change = {"recording": made.name}
+    session.act(change, Origin.CONTENT)
 
 
 def _headline(run: live.Live) -> str:

@@ -19,14 +19,15 @@ from ..core.recording import Recording
 from ..core.uploaded import Uploaded, read_upload
 from ..imports import MAX_BYTES as MOST_NUMBERS
 from ..imports import Acceptance, UnknownFormatError, check, difference, read_acceptance
-from . import chrome, library, opened_simulation, session, world
+from . import chrome, library, session
+from .files import files, keep
 from .opened_simulation import Simulation, read_simulation
+from .page import Origin
 from .settings import ALL_STEPS, PROPERTIES, Settings
 from .times import cost_of
 
 MAX_BYTES = MOST_NUMBERS
 """The largest file that the page takes; trees and recordings have limits of their own below it."""
-_NUMBERS = "engine_numbers"
 _LEVELS = 40
 """Levels of a chain that fit into the page's address."""
 _CHOICES = re.compile(rb"\s*(\w+\s*=\s*)?[\[(]\s*[\[(]")
@@ -102,25 +103,25 @@ def show(name: str, content: bytes) -> None:
     if isinstance(found, Recording):
         library.keep_live(found.for_greedy())
         budget = PROPERTIES["budget"].default
-        session.restart(now.but(source="recording", recording=found.name, position=0, budget=budget, **start))
+        start |= {"source": "recording", "recording": found.name, "position": 0, "budget": budget}
     elif isinstance(found, Numbers):
-        st.session_state[_NUMBERS] = (*st.session_state.get(_NUMBERS, ())[-1:], found)
-        if found.levels:
-            nodes = found.levels.count("/")
-            depth = PROPERTIES["max_depth"].clamp(max(now.max_depth, nodes))
-            chain = {"levels": found.levels, "budget": nodes, "static": "chain", "max_depth": depth}
-            session.restart(now.but(source="levels", **chain, **start))
+        keep(numbers=(*files().numbers[-1:], found))
+        if not found.levels:
+            return session.act({}, Origin.CONTENT)
+        nodes = found.levels.count("/")
+        depth = PROPERTIES["max_depth"].clamp(max(now.max_depth, nodes))
+        start |= {"source": "levels", "levels": found.levels, "budget": nodes, "static": "chain", "max_depth": depth}
     elif isinstance(found, Simulation):
-        opened_simulation.keep(found)
-        session.restart(now.but(view="speed"))
+        keep(simulation=found)
+        start = {"view": "speed"}
     elif isinstance(found, FixedOrder):
-        shape, budget = _written(found), PROPERTIES["budget"].clamp(len(found.paths))
         source = "synthetic" if now.source == "file" else now.source
-        session.restart(now.but(view="lab", source=source, shape=shape, budget=budget, **start))
+        start |= {"view": "lab", "source": source, "shape": _written(found), "budget": PROPERTIES["budget"].clamp(len(found.paths))}
     else:
-        world.keep_upload(found)
+        keep(trees=found)
         budget = min(max(len(found.static.paths), len(found.dynamic.paths), 1), int(PROPERTIES["budget"].high))
-        session.restart(now.but(source="file", budget=budget, **start))
+        start |= {"source": "file", "budget": budget}
+    session.act(now.but(**start), Origin.CONTENT)
 
 
 def _written(shape: FixedOrder) -> str:
@@ -133,7 +134,7 @@ def _written(shape: FixedOrder) -> str:
 
 def on_stage(settings: Settings) -> tuple[Numbers, ...]:
     """The engine's file whose chain is on the stage, or that has no chain to show, last, and the one opened before it, if any."""
-    kept = st.session_state.get(_NUMBERS, ())
+    kept = files().numbers
     shown = kept and (not kept[-1].levels or (settings.source, settings.levels) == ("levels", kept[-1].levels))
     return kept if shown else ()
 

@@ -13,9 +13,8 @@ from ..core.recommendation import outcomes_from, recommend
 from ..core.simulation import Outcome
 from ..core.speed_map import pareto
 from . import chrome, speed_map
+from .files import files
 from .settings import Settings
-
-_KEPT = "opened_simulation"
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,14 +37,9 @@ def read_simulation(name: str, content: bytes) -> Simulation:
     return Simulation(name, tuple(outcomes_from(document)), contexts if whole else None)
 
 
-def keep(found: Simulation) -> None:
-    """For this session, in place of the one before."""
-    st.session_state[_KEPT] = found
-
-
 def card(settings: Settings, cost: PassCost) -> None:
     """The setting to choose and the Pareto front of the opened simulation, if there is one."""
-    found = st.session_state.get(_KEPT)
+    found = files().simulation
     if found is None:
         return
     with st.container(key="card-simulation", border=True):

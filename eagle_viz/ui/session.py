@@ -1,28 +1,31 @@
-"""The one place where settings live while the page is open: URL -> settings -> widgets, and back into the URL."""
+"""Where the page's state is kept while it is open: the URL becomes settings, every change comes in by ``act``, and goes back out
+into the URL.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import streamlit as st
 
+from .page import WHOLE, Origin, Page, frame, touched
 from .presets import changes_by_name
 from .settings import PROPERTIES, Settings, parse, to_query
 from .stops import settings_at
 
-_SETTINGS, _NOTES, _WRITTEN, _FOLLOW, _SERIAL = "settings", "notes", "written", "follow", "serial"
-_RENEWED, _SAID = "renewed", "said"
+_PAGE, _WIDGETS = "page", "widgets"
 
 
 def begin() -> Settings:
-    """Settings of this run. The URL speaks first, and again when it is not what the page wrote (back button, edited link)."""
-    query = st.query_params.to_dict()
-    if _SETTINGS not in st.session_state or query != st.session_state[_WRITTEN]:
-        settings, st.session_state[_NOTES] = _read(query)
-        _put(settings)
-        st.session_state[_WRITTEN] = query
-        st.session_state[_FOLLOW] = st.session_state.get(_FOLLOW, 0) + 1
-    return current()
+    """Settings as the whole page begins to run. The URL counts first, and again when the page did not write it."""
+    query, known = st.query_params.to_dict(), st.session_state.get(_PAGE)
+    if known is None or query != known.url:
+        settings, notes = _read(query)
+        fresh = {"notes": tuple(notes), "url": query}
+        known = Page.opened(settings, **fresh) if known is None else known.changed(settings, **fresh)
+    _keep(replace(known, frame=None))
+    return known.settings
 
 
 def _read(query: dict[str, str]) -> tuple[Settings, list[str]]:
@@ -35,42 +38,18 @@ def _read(query: dict[str, str]) -> tuple[Settings, list[str]]:
     return (settings_at(settings.tour), notes) if settings.tour and set(query) == {"tour"} else (settings, notes)
 
 
-def current() -> Settings:
-    """The settings as they are now, also inside callbacks."""
-    return st.session_state[_SETTINGS]
-
-
-def serial() -> str:
-    """Revision of the settings, as text."""
-    return str(st.session_state.get(_SERIAL, 0))
-
-
-def ask_again() -> None:
-    """Another serial for the same settings: a word of the browser about them may have been lost on the way."""
-    _put(current())
-
-
-def _put(settings: Settings) -> None:
-    st.session_state[_SETTINGS] = settings
-    st.session_state[_SERIAL] = st.session_state.get(_SERIAL, 0) + 1
-
-
-def notes() -> list[str]:
-    """What had to be changed in the URL that was opened, a sentence each."""
-    return st.session_state[_NOTES]
-
-
-def follow() -> int:
-    """Rises whenever the stage must take the settings' step and budget again."""
-    return st.session_state[_FOLLOW]
-
-
 def finish() -> None:
+    """The whole page has run: what stands around its fragments is known, and the link is written."""
+    _keep(replace(page(), frame=frame(page())))
+    write_link()
+
+
+def write_link() -> None:
     """Put the settings into the URL (at the end of a run, so that a click costs one change of it)."""
     query = _link(current())
     if query != st.query_params.to_dict():
         st.query_params.from_dict(query)
-    st.session_state[_WRITTEN] = query
+    _keep(replace(page(), url=query))
 
 
 def _link(settings: Settings) -> dict[str, str]:
@@ -79,83 +58,115 @@ def _link(settings: Settings) -> dict[str, str]:
     return query if _read(query)[0] == settings else query | {"view": settings.view}
 
 
-def note(sentence: str) -> None:
-    """Add a sentence about the link that was opened."""
-    st.session_state[_NOTES] = [*notes(), sentence]
+def page() -> Page:
+    """The page as it is now, also inside callbacks."""
+    return st.session_state[_PAGE]
 
 
-def settle(**changes: object) -> Settings:
-    """Complete the settings during a run (what a link left open); the sentences about the link stay."""
-    _put(current().but(**changes))
-    return current()
+def current() -> Settings:
+    """The settings as they are now, also inside callbacks."""
+    return page().settings
 
 
-def heed() -> None:
-    """Something was done on the page (callback): the URL that came with it is not news.
+def _keep(after: Page) -> None:
+    st.session_state[_PAGE] = after
+
+
+def act(change: Settings | Mapping[str, object], origin: Origin = Origin.WIDGET, **own: object) -> None:
+    """The one way in: take a change, or an empty one, and run again what it touches (the last act of every callback).
+
+    ``change``: settings in place of all, or new values by name; ``own``: other fields of ``Page``. Law: the URL that came with the
+    message changes nothing.
+    """
+    _take(page().changed(change, origin, **own))
+
+
+def acted() -> None:
+    """Something was done that changes no setting (callback)."""
+    act({})
+
+
+def painted(revision: int | None) -> None:
+    """The browser has painted the trees of this revision (callback)."""
+    _take(page().has_painted(revision))
+
+
+def _take(after: Page) -> None:
+    drop_stale_url()
+    before = page()
+    _keep(after)
+    parts = touched(before, after)
+    if parts == WHOLE:
+        st.rerun()
+    if parts:
+        st.rerun(list(parts))
+
+
+def drop_stale_url() -> None:
+    """Put back the URL that the page wrote: the one that came with a message of a widget is not news.
 
     A click sent before the browser heard of the last change of the URL carries the one before, which would undo that change.
     """
-    if st.session_state[_WRITTEN] != st.query_params.to_dict():
-        st.query_params.from_dict(st.session_state[_WRITTEN])
+    if page().url != st.query_params.to_dict():
+        st.query_params.from_dict(page().url)
 
 
-def change(**changes: object) -> None:
-    """Change settings from a callback; the sentences about the URL have been read by then."""
-    heed()
-    _put(current().but(**changes))
-    st.session_state[_NOTES] = []
+def amend(*notes: str, **changes: object) -> Settings:
+    """Complete the settings during a run (what a link left open), with sentences about it; those there are stay."""
+    _keep(page().changed(changes, notes=(*page().notes, *notes), frame=page().frame))
+    return current()
 
 
-def restart(settings: Settings) -> None:
-    """Replace all settings (a preset, a tour stop) and make the stage take them (callback)."""
-    heed()
-    _put(settings)
-    st.session_state[_NOTES] = []
-    st.session_state[_FOLLOW] += 1
+def nothing_to_paint() -> None:
+    """There are no trees for these settings (during a run): nothing waits for them."""
+    if not page().standing:
+        _keep(page().has_painted(page().revision))
+        if page().frame is not None:
+            st.rerun()
 
 
-def widget_key(name: str) -> str:
-    """The session key of the widget of a setting; another one after each change that the widget did not make itself.
+def own(key: str) -> dict[str, object]:
+    """``key`` and ``on_change`` for a widget that keeps its value for itself."""
+    return {"key": key, "on_change": acted}
+
+
+def widget(name: str, value: object, clean: Callable[[object], object], take: Callable[[object], None]) -> dict[str, object]:
+    """``key`` and ``on_change`` for a widget that shows ``value`` now; ``take`` gets what a user says with it, made ``clean``.
+
+    A widget that says what it said before, because it was taken down or replaced, changes nothing.
+    """
+    key, known = _key(name, value), _said(name)
+
+    def said() -> None:
+        now = clean(st.session_state[key])
+        if known[key] == now:
+            return acted()
+        known[key] = now
+        return take(now)
+
+    return {"key": key, "on_change": said}
+
+
+def bind(name: str, also: Callable[[object], dict[str, object]] | None = None) -> dict[str, object]:
+    """``widget`` for the setting ``name``; ``also`` gives further changes that follow from the new value."""
+    take = lambda value: act({name: value} | (also(value) if also else {}))  # noqa: E731
+    return widget(name, getattr(current(), name), PROPERTIES[name].clamp, take)
+
+
+def _key(name: str, value: object) -> str:
+    """The session key of a widget: another one where it has to show what it did not say itself.
 
     Every message of the browser carries the values of all widgets as it knows them. Under one and the same key, a message sent
     before the browser heard of a preset's values would count as moving every widget back to where it was.
     """
-    number = st.session_state.get(_RENEWED, {}).get(name, 0)
-    return f"set_{name}" if number == 0 else f"set_{name}_{number}"
-
-
-def show(name: str, value: object) -> str:
-    """The key of a widget that shows ``value`` now: the same as before, or another one where that is not what it said itself."""
-    renewed, said, key = st.session_state.setdefault(_RENEWED, {}), _said(), widget_key(name)
-    if key in said and said[key] != value:
-        renewed[name] = renewed.get(name, 0) + 1
-        key = widget_key(name)
-    st.session_state[key] = said[key] = value
+    known = _said(name)
+    key = next(reversed(known), f"set_{name}")
+    if known.get(key, value) != value:
+        key = f"set_{name}_{len(known)}"
+    st.session_state[key] = known[key] = value
     return key
 
 
-def is_news(key: str, value: object) -> bool:
-    """Whether a widget says something else than it last showed or said (callback); a widget taken down or replaced does not."""
-    said = _said()
-    told, said[key] = said[key], value
-    return value != told
-
-
-def _said() -> dict[str, object]:
-    """By key, what each widget last showed or said."""
-    return st.session_state.setdefault(_SAID, {})
-
-
-def bind(name: str, also: Callable[[object], dict[str, object]] | None = None) -> dict[str, object]:
-    """``key`` and ``on_change`` for the widget of setting ``name``, which shows the setting now and changes it when moved.
-
-    ``also`` gives further changes that follow from the new value.
-    """
-    key = show(name, getattr(current(), name))
-
-    def moved() -> None:
-        value = PROPERTIES[name].clamp(st.session_state[key])
-        if is_news(key, value):
-            change(**{name: value}, **(also(value) if also else {}))
-
-    return {"key": key, "on_change": moved}
+def _said(name: str) -> dict[str, object]:
+    """What the widget of this name last showed or said, by the keys it has had, the newest last."""
+    return st.session_state.setdefault(_WIDGETS, {}).setdefault(name, {})

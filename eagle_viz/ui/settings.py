@@ -134,8 +134,8 @@ Settings = make_dataclass(
 )
 
 
-def scene(settings: Settings) -> Settings:
-    """What the stage shows: views about recorded text show the recording, whatever the lab's own source is."""
+def effective_settings(settings: Settings) -> Settings:
+    """The settings in force: views about recorded text read the recording, whatever the lab's own source is."""
     return settings.but(source="recording") if settings.view in RECORDED_VIEWS else settings
 
 

@@ -8,7 +8,8 @@ from urllib.parse import urlencode, urlsplit, urlunsplit
 import streamlit as st
 
 from ..core.engine_flags import engine_flags
-from . import chrome, opened, parts, session, world
+from . import chrome, opened, session, world
+from .files import files, keep
 from .presets import changes_by_name
 from .settings import Settings, to_query
 
@@ -24,7 +25,7 @@ def panel() -> None:
     settings = session.current()
     with st.container(key="share-drawer"):
         pulled = settings.source == "file" or bool(opened.on_stage(settings))  # so that a second file can follow
-        parts.drawer(TITLE, "share_open", lambda: _inside(settings), pulled=pulled, part=parts.CHARTS)
+        chrome.drawer(TITLE, "share_open", lambda: _inside(settings), pulled=pulled)
 
 
 def _inside(settings: Settings) -> None:
@@ -77,7 +78,7 @@ def _files(settings: Settings) -> None:
 
 
 def _downloads(settings: Settings) -> None:
-    key = world.World.of(settings)
+    key = world.LandscapeKey.of(settings)
     for name, side in zip(("static", "dynamic"), world.sides(settings), strict=True):
         st.download_button(
             f"{side.title}, {settings.budget} nodes",
@@ -103,25 +104,24 @@ def _upload() -> None:
         max_upload_size=opened.MAX_BYTES // 2**20,
         on_change=take_file,
     )
-    if "upload_error" in st.session_state:
-        chrome.say(st.session_state["upload_error"])
+    if files().error:
+        chrome.say(files().error)
 
 
 def take_file() -> None:
     """Put what a chosen file holds on the stage, or say why not (callback)."""
-    st.session_state.pop("upload_error", None)
     file = st.session_state["upload"]
+    keep(error="")
     if file is None:
-        return
+        return session.acted()
     try:
         opened.show(file.name, file.getvalue())
     except ValueError as error:
-        st.session_state["upload_error"] = str(error)
-        return
-    st.rerun()  # another file may leave every setting as it was, and then no part would know of it
+        keep(error=str(error))
+        session.acted()
 
 
-def _graphml(key: world.World, side: world.PolicyKey, budget: int) -> str:
+def _graphml(key: world.LandscapeKey, side: world.PolicyKey, budget: int) -> str:
     from ..view.graphml import graphml  # networkx is only loaded when somebody asks for the file
 
     return graphml(world.draft(key, side, budget).tree, world.landscape(key).token_text)

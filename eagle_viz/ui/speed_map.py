@@ -24,7 +24,6 @@ LEGEND = (
     "measuring cannot tell apart."
 )
 NOTHING_PAYS = "speculation is slower than plain decoding, or as fast, at every budget and depth. Switch it off."
-_EARLY = "map_early_stop"
 
 
 def card(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
@@ -45,7 +44,7 @@ def _inside(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         options = sorted({*BATCHES, settings.batch})
         st.select_slider("Batch: requests verified together", options, **session.bind("batch"))
-        early = st.toggle("Draft stopped early", key=_EARLY, help="No engine does this yet", on_change=session.heed)
+        early = st.toggle("Draft stopped early", help="No engine does this yet", **session.own("map_early_stop"))
     every, rows = simulated.every_setting(names)
     found = speed_map(every, cost, settings.batch, early)
     if found.pays.any():

@@ -55,12 +55,12 @@ def _answer(recording: Recording, settings: Settings) -> None:
 
 def choose(cycle: int) -> None:
     """A pass of the text was chosen (callback)."""
-    session.restart(session.current().but(position=cycle, step=ALL_STEPS))
+    session.act(session.current().but(position=cycle, step=ALL_STEPS))
 
 
 def _why(recording: Recording, settings: Settings) -> str:
     """Both trees' verdicts in the chosen pass."""
-    key = world.World.of(settings)
+    key = world.LandscapeKey.of(settings)
     lines = []
     for css, side in zip(("static", "dynamic"), world.sides(settings), strict=True):
         said = verdict_sentence(recording, settings.position, world.draft(key, side, settings.budget).tree)

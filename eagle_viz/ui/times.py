@@ -9,7 +9,7 @@ import streamlit as st
 from ..core.cost import BFLOAT16, FLOAT32, SUPPOSED, PassCost, parse_times
 from ..core.roofline import ACCELERATORS, roofline
 from ..imports.sglang_times import read_times
-from . import chrome, parts, session
+from . import chrome, session
 from .settings import PROPERTIES, Settings
 
 MEASURED = {"cpu-bfloat16": BFLOAT16, "cpu-float32": FLOAT32}
@@ -19,7 +19,7 @@ OWN = (
     "bench_speculative.py can be pasted here too."
 )
 UNITS = {"ms": 1.0, "µs": 1e-3, "s": 1e3}
-_TABLE, _UNIT, _REFUSED = "times_table", "times_unit", "times_refused"
+_TABLE = "times_table"
 
 
 def titles() -> dict[str, str]:
@@ -46,12 +46,11 @@ def choose() -> None:
     st.selectbox("Time of a pass", list(names), format_func=names.get, **session.bind("cost", lambda chosen: {"times": ""}))
     if now.cost in ACCELERATORS and not now.times:
         _estimate(now)
-    key = session.show("times", now.times or source_of(now).text)
-    label = "Pass times in ms (paste your own)"
-    st.text_area(label, height=125, max_chars=40_000, help=OWN, key=key, on_change=_edited, args=(key,))
-    if st.session_state.get(_REFUSED):
-        chrome.say(st.session_state[_REFUSED])
-    parts.drawer("The same times as a table", "times_as_table", lambda: _table(session.current()))
+    bound = session.widget("times", now.times or source_of(now).text, lambda text: " ".join(text.split()), _edited)
+    st.text_area("Pass times in ms (paste your own)", height=125, max_chars=40_000, help=OWN, **bound)
+    if session.page().refused:
+        chrome.say(session.page().refused)
+    chrome.drawer("The same times as a table", "times_as_table", lambda: _table(session.current()))
 
 
 def _estimate(settings: Settings) -> None:
@@ -64,20 +63,19 @@ def _estimate(settings: Settings) -> None:
     )
 
 
-def _edited(key: str) -> None:
+def _edited(text: str) -> None:
     """Take what was typed or pasted (callback); what is too long for a link is refused in a sentence."""
-    text = " ".join(st.session_state[key].split())
-    if not session.is_news(key, text):
-        return
-    st.session_state[_REFUSED] = ""
     try:
         text = read_times(text.replace("} {", "}\n{")).text if text.startswith(("{", "[")) else text
         if len(text) > PROPERTIES["times"].length:
             raise ValueError(f"times: {len(text)} characters given, allowed are at most {PROPERTIES['times'].length}")
     except ValueError as error:
-        st.session_state[_REFUSED] = str(error)
-        return
-    session.change(times="" if text == source_of(session.current()).text else text)
+        return session.act({}, refused=str(error))
+    _take(text)
+
+
+def _take(text: str) -> None:
+    session.act({"times": "" if text == source_of(session.current()).text else text}, refused="")
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -85,7 +83,7 @@ def _edited(key: str) -> None:
 
 def _table(settings: Settings) -> None:
     """Positions and times in a unit of one's choice; rows can be added and deleted."""
-    unit = st.segmented_control("Unit", list(UNITS), default="ms", key=_UNIT, required=True, on_change=session.heed)
+    unit = st.segmented_control("Unit", list(UNITS), default="ms", required=True, **session.own("times_unit"))
     with chrome.in_one_sentence():
         cost = cost_of(settings)
         rows = rows_of(cost, UNITS[unit])
@@ -135,8 +133,7 @@ def edited_rows(rows: Sequence[Mapping[str, object]], edits: Mapping) -> list[di
 
 
 def _table_edited(key: str, rows: list[dict[str, object]], unit: float) -> None:
-    session.heed()
     text = text_of(edited_rows(rows, st.session_state[key]), unit)
-    if text != text_of(rows, unit):
-        st.session_state[_REFUSED] = ""
-        session.change(times="" if text == source_of(session.current()).text else text[: PROPERTIES["times"].length])
+    if text == text_of(rows, unit):
+        return session.acted()
+    _take(text[: PROPERTIES["times"].length])

@@ -12,7 +12,6 @@ from . import session
 from .settings import Settings
 from .stops import STOPS, settings_at
 
-_LEFT_AT = "tour_left_at"
 MINUTES = "five minutes"
 """About 50 words and something to do at each stop."""
 
@@ -20,15 +19,14 @@ MINUTES = "five minutes"
 def go(stop: int) -> None:
     """Move to a stop, 0 to leave (callback)."""
     if stop == 0:
-        st.session_state[_LEFT_AT] = session.current().tour
-        session.change(tour=0)
+        session.act({"tour": 0}, left_at=session.current().tour)
     else:
-        session.restart(settings_at(stop))
+        session.act(settings_at(stop))
 
 
 def invitation(settings: Settings) -> None:
     """The button that starts the tour, or takes it up where it was left."""
-    left_at = st.session_state.get(_LEFT_AT, 0)
+    left_at = session.page().left_at
     label = f"Resume the tour ({left_at} of {len(STOPS)})" if left_at else f"Take the tour: {len(STOPS)} stops, {MINUTES}"
     if settings.tour == 0:
         st.button(label, key="tour_start", type="tertiary", on_click=go, args=(left_at or 1,))
@@ -38,7 +36,7 @@ def panel(settings: Settings) -> None:
     """The stop one is at, with back, next and leave; once left, the way back to it (the lab has that beside its introduction)."""
     stop = min(settings.tour, len(STOPS))
     if stop == 0:
-        if settings.view != "lab" and st.session_state.get(_LEFT_AT):
+        if settings.view != "lab" and session.page().left_at:
             invitation(settings)
         return
     with st.container(key="tour", horizontal=True, vertical_alignment="center"):
@@ -73,5 +71,4 @@ def _into_sight() -> Callable:
 
 def finish() -> None:
     """End the tour; the next one starts at the beginning (callback)."""
-    st.session_state[_LEFT_AT] = 0
-    session.change(tour=0)
+    session.act({"tour": 0}, left_at=0)

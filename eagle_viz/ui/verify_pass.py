@@ -13,7 +13,7 @@ from ..core.recording import RecordedCycle, Recording
 from ..core.tree import NO_TOKEN, DraftTree, path_name
 from ..stage.nodes import visible
 from . import chrome, controls, library, session, world
-from .settings import Settings, scene
+from .settings import Settings
 
 WORDS = (
     "The tree is flattened level by level and sent through the large model once. Every row attends to the whole text before it, "
@@ -42,12 +42,11 @@ def _pass() -> None:
         format_func=titles.get,
         default="dynamic",
         required=True,
-        key="pass_side",
         label_visibility="collapsed",
-        on_change=session.heed,
+        **session.own("pass_side"),
     )
     recording = library.read_recording(settings.recording)
-    tree = world.draft(world.World.of(scene(settings)), sides[chosen], settings.budget).tree
+    tree = world.draft(world.LandscapeKey.of(settings), sides[chosen], settings.budget).tree
     with st.container(key="card-pass", border=True):
         data = pass_rows(recording, settings.position, tree)
         chrome.card_title(f"Position {settings.position} of {recording.title}", data["summary"])

@@ -12,25 +12,20 @@ from ..core.population import Population, affordable_seeds, population
 from ..core.readout import draft_up_to
 from ..core.uploaded import Uploaded
 from ..imports import EndingLandscape
-from ..stage.trace import build_trace, tier_of
+from ..stage.trace import EVERY_BUDGET_UP_TO, build_trace, tier_of
+from .files import files
 from .library import read_recording
-from .settings import RECORDED_CHAIN, USUAL_BUDGET, Settings, offered_parameters, scene
+from .settings import RECORDED_CHAIN, USUAL_BUDGET, Settings, effective_settings, offered_parameters
 
 SHARPNESSES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0)
 
 
 _FILE_SIDES = ("file-static", "file-dynamic")
-_UPLOADED = "uploaded_trees"
-
-
-def keep_upload(found: Uploaded) -> None:
-    """Keep the trees of a file for this session."""
-    st.session_state[_UPLOADED] = found
 
 
 def uploaded() -> Uploaded:
     """The trees of the file that was loaded; raises ``ValueError`` where there is none (a link does not carry the file)."""
-    found = st.session_state.get(_UPLOADED)
+    found = files().trees
     if found is None:
         raise ValueError(
             "source: file given, but a link does not carry the file: load it again under Take it with you, or choose a source"
@@ -39,7 +34,7 @@ def uploaded() -> Uploaded:
 
 
 @dataclass(frozen=True)
-class World:
+class LandscapeKey:
     """The settings that decide a landscape, and no others: a cache key."""
 
     source: str
@@ -52,9 +47,9 @@ class World:
     position: int = 0
 
     @classmethod
-    def of(cls, settings: Settings) -> World:
+    def of(cls, settings: Settings) -> LandscapeKey:
         """Only what this source looks at, so that other settings do not throw away what is cached."""
-        settings = scene(settings)
+        settings = effective_settings(settings)
         if settings.source == "file":
             return cls("file", recording=uploaded().digest)
         if settings.source == "levels":
@@ -107,7 +102,7 @@ def sides(settings: Settings) -> tuple[PolicyKey, PolicyKey]:
 
     A shape of one's own takes the static side. Raises ``ValueError`` where its text is no node list.
     """
-    if scene(settings).source == "file":
+    if effective_settings(settings).source == "file":
         return tuple(map(PolicyKey, _FILE_SIDES))
     own = PolicyKey(FixedOrder.name, (("shape", settings.shape),)) if settings.shape.strip() else None
     return own or PolicyKey.of(settings.static, settings), PolicyKey.of(settings.dynamic, settings)
@@ -115,12 +110,30 @@ def sides(settings: Settings) -> tuple[PolicyKey, PolicyKey]:
 
 def most_budget(settings: Settings) -> int:
     """The largest budget worth computing ahead: all of them, or only a tier where a policy has to choose anew at each budget."""
-    nested = all(key.policy().nested for key in sides(settings))
-    if not nested:
+    source, chosen = effective_settings(settings).source, _chosen(settings)
+    if not all(policy.nested for policy in chosen):
         return tier_of(settings.budget)
-    chosen = POLICIES[settings.static], POLICIES[settings.dynamic]
-    recorded_chain = scene(settings).source == "recording" and any(policy.single_path for policy in chosen)
+    recorded_chain = source == "recording" and any(policy.single_path for policy in chosen)
     return max(RECORDED_CHAIN if recorded_chain else USUAL_BUDGET, tier_of(settings.budget))
+
+
+def _chosen(settings: Settings) -> tuple[type[Policy], type[Policy]]:
+    """The classes of both policies; a file's trees and a shape of one's own keep their nodes in one order at every budget."""
+    if effective_settings(settings).source == "file":
+        return FixedOrder, FixedOrder
+    return FixedOrder if settings.shape.strip() else POLICIES[settings.static], POLICIES[settings.dynamic]
+
+
+def trace_size(settings: Settings, bare: bool = False) -> tuple[int, int, int]:
+    """``tier``, ``budget`` and ``most`` of the trace of these settings; ``bare``: of its first picture, which holds one tier.
+
+    The budget is the tier but where a policy has to choose anew at each budget and these are too many to trace them all: so a
+    budget that moves within a trace asks for no other.
+    """
+    most = most_budget(settings)
+    tier = tier_of(settings.budget) if bare else most
+    each = tier > EVERY_BUDGET_UP_TO and not all(policy.nested for policy in _chosen(settings))
+    return tier, settings.budget if each else tier, most
 
 
 def parse_levels(text: str) -> RankLandscape:
@@ -149,41 +162,41 @@ def _wrong_word(text: str) -> str:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def landscape(world: World) -> Landscape:
+def landscape(key: LandscapeKey) -> Landscape:
     """The landscape of these settings; raises ``ValueError`` with one sentence where they do not make one."""
-    if world.source == "file":
+    if key.source == "file":
         return uploaded().landscape
-    if world.source == "levels":
-        return parse_levels(world.levels)
-    if world.source == "recording":
-        cycles = read_recording(world.recording).cycles
-        if not 0 <= world.position < len(cycles):
-            raise ValueError(f"position: {world.position} given, allowed is 0 to {len(cycles) - 1} in {world.recording}")
-        return cycles[world.position].landscape
-    return SyntheticLandscape(world.seed, world.sharpness, world.branching, world.coverage)
+    if key.source == "levels":
+        return parse_levels(key.levels)
+    if key.source == "recording":
+        cycles = read_recording(key.recording).cycles
+        if not 0 <= key.position < len(cycles):
+            raise ValueError(f"position: {key.position} given, allowed is 0 to {len(cycles) - 1} in {key.recording}")
+        return cycles[key.position].landscape
+    return SyntheticLandscape(key.seed, key.sharpness, key.branching, key.coverage)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False)
-def draft(world: World, key: PolicyKey, budget: int) -> Draft:
+def draft(land: LandscapeKey, policy: PolicyKey, budget: int) -> Draft:
     """What the policy keeps of this budget, or all it scores where that is less."""
-    return draft_up_to(key.policy(), landscape(world), budget)[0]
+    return draft_up_to(policy.policy(), landscape(land), budget)[0]
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def trace(world: World, static: PolicyKey, dynamic: PolicyKey, tier: int, budget: int, most: int, full: bool = True) -> dict:
+def trace(land: LandscapeKey, static: PolicyKey, dynamic: PolicyKey, tier: int, budget: int, most: int, full: bool = True) -> dict:
     """What the stage draws, with curves up to budget ``most``. ``budget`` only matters to policies that choose anew at each budget.
 
     ``full``: with candidates, phases and rolls; without them it is small enough to follow a slider that is held.
     """
     extra: dict[str, object] = {"full": full, "curve_to": most}
-    if world.source == "recording":
-        rec = read_recording(world.recording)
+    if land.source == "recording":
+        rec = read_recording(land.recording)
         extra |= {
-            "prompt": f"{rec.prompt}\n{rec.words_before(world.position)}".strip(),
-            "root_text": rec.root_text(world.position),
-            "continuation": rec.cycles[world.position].continuation,
+            "prompt": f"{rec.prompt}\n{rec.words_before(land.position)}".strip(),
+            "root_text": rec.root_text(land.position),
+            "continuation": rec.cycles[land.position].continuation,
         }
-    return build_trace(landscape(world), static.policy(), dynamic.policy(), tier=tier, budget=budget, label=world.label, **extra)
+    return build_trace(landscape(land), static.policy(), dynamic.policy(), tier=tier, budget=budget, label=land.label, **extra)
 
 
 @st.cache_data(max_entries=64, show_spinner=False)

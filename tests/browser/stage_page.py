@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from eagle_viz.stage import stage, stage_state
+from eagle_viz.stage import Command, stage, stage_report
 from eagle_viz.stage.trace import tier_of
 from tests.browser.stage_landscapes import trace_of
 
@@ -14,17 +14,22 @@ session.setdefault("mode", query.get("mode", "nodes"))
 session.setdefault("sharpness", float(query.get("sharpness", 2.5)))
 session.setdefault("dragging", False)
 MOST = int(query.get("max", 128))
+session.setdefault("command", Command(1, session.budget, session.step, session.mode))
 
 
 def remember():
-    now = stage_state("stage")
-    session.budget, session.step, session.mode, session.dragging = now.budget, now.step, now.mode, now.dragging
+    now = stage_report("stage")
+    session.dragging = now.dragging
+    if now.told != session.command.revision:
+        return
+    session.budget, session.step, session.mode = now.budget, now.step, now.mode
     if now.sharpness is not None:
         session.sharpness = now.sharpness
 
 
 def preset():
     session.budget = session.step = 10
+    session.command = Command(session.command.revision + 1, 10, 10, session.mode)
 
 
 @st.cache_data
@@ -43,11 +48,10 @@ def lab():
     trace = cached_trace(
         source=source, seed=seed, sharpness=sharpness, tier=tier, budget=session.budget, full=not session.dragging, **names
     )
-    now = stage(
-        trace, budget=session.budget, step=session.step, mode=session.mode, live_sharpness=live,
-        max_budget=MOST, charts="charts" not in query, on_change=remember, key="stage",
+    stage(
+        trace, session.command, live_sharpness=live, max_budget=MOST, charts="charts" not in query, on_report=remember, key="stage"
     )  # fmt: skip
-    st.text(f"python sees budget {now.budget} step {now.step} mode {now.mode} serial {now.serial}")
+    st.text(f"python sees budget {session.budget} step {session.step} mode {session.mode}")
     st.text_input("a field")
     st.button("preset", on_click=preset)
 

@@ -1,7 +1,6 @@
 """Links and open files on the page itself: whatever a stranger writes, no view ends in an exception."""
 
 import json
-from pathlib import Path
 
 import hypothesis
 import pytest
@@ -10,17 +9,16 @@ from streamlit.testing.v1 import AppTest
 
 from eagle_viz.core import recording
 from eagle_viz.core.cost import parse_times
-from eagle_viz.ui.parts import NO_BROWSER
 from eagle_viz.ui.presets import PRESETS, changes_by_name
 from eagle_viz.ui.settings import PROPERTIES, VIEWS, Settings, parse, to_query
 from eagle_viz.ui.world import parse_levels
 from tests.fuzz.strategies import check_sentence, damaged, examples
 from tests.fuzz.test_files import NUMBERS, TEXTS, TREES, altered, as_bytes
 from tests.imports.test_formats import VLLM_METRICS
+from tests.ui.pages import APP, painted
 
 pytestmark = pytest.mark.fuzz
 
-APP = str(Path(__file__).parents[2] / "app.py")
 ORACLE = recording.shipped()["oracle-fact"].read_bytes()
 TIMES = st.text("0123456789:. -e,draftplin", max_size=40).map("1:10 2:20 ".__add__) | st.just("1:10 2:20")
 LEVELS = st.text("0123456789./ -e,", max_size=60)
@@ -69,12 +67,11 @@ def test_any_text_is_times_and_levels_or_a_sentence(times, levels):
 
 def page(link):
     app = AppTest.from_file(APP, default_timeout=300)
-    app.session_state[NO_BROWSER] = True
     for name, value in link.items():
         app.query_params[name] = value
     app.run()
     assert not app.exception, (link, [error.message for error in app.exception])
-    return app
+    return painted(app)
 
 
 PAGES = st.tuples(st.sampled_from(list(VIEWS)), LINKS, st.sampled_from([32, 128])).map(

@@ -38,10 +38,8 @@ POLICIES[WorthMore.name] = WorthMore
 
 def page(app_file, **query):
     """The page with these settings, its drawer of further settings open."""
-    from eagle_viz.ui.parts import NO_BROWSER
 
     app = AppTest.from_file(app_file, default_timeout=120)
-    app.session_state[NO_BROWSER] = True
     app.session_state["more"] = True
     for name, value in query.items():
         app.query_params[name] = value
@@ -65,8 +63,8 @@ def main(app_file):
 
     commands.main(["tree", "--policy", "worth_more", "--floor", "0.2", "--confidences", "0.6,0.3", "--budget", "9", "--json"])
     app = page(app_file, source="levels", levels="0.6 0.3", dynamic="worth_more", floor="0.2", budget="9")
-    settings = app.session_state["settings"]
-    key, here = world.sides(settings)[1], world.World.of(settings)
+    settings = app.session_state["page"].settings
+    key, here = world.sides(settings)[1], world.LandscapeKey.of(settings)
     side = world.trace(here, *world.sides(settings), 32, 9, 32)["sides"]["dynamic"]
     said = {"exceptions": len(app.exception), "drafters": [box.options for box in app.selectbox], "notice": side["notice"]}
     said |= {"sliders": [slider.label for slider in app.slider], "title": side["name"], "keeping": side["keeping"]}

@@ -3,48 +3,36 @@
 import re
 import subprocess
 import sys
-from html import unescape
 from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
-from eagle_viz.ui.parts import NO_BROWSER
 from eagle_viz.ui.presets import PRESETS
 from eagle_viz.ui.settings import VIEWS
 from eagle_viz.ui.tour import STOPS
-
-APP = str(Path(__file__).parents[2] / "app.py")
-
-
-def run(**query):
-    app = AppTest.from_file(APP, default_timeout=120)
-    app.session_state[NO_BROWSER] = True
-    for name, value in query.items():
-        app.query_params[name] = value
-    return app.run()
+from tests.ui.pages import APP, opened, said, settings_of
 
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_runs(view):
-    assert not run(view=view).exception
+    assert not opened(view=view).exception
 
 
 @pytest.mark.parametrize("preset", PRESETS)
 def test_every_preset_runs(preset):
-    app = run(preset=preset)
-    assert not app.exception and app.session_state["settings"].preset == preset
+    app = opened(preset=preset)
+    assert not app.exception and settings_of(app).preset == preset
 
 
 @pytest.mark.parametrize("stop", range(1, len(STOPS) + 1))
 def test_every_stop_of_the_tour_runs_and_leaves(stop):
-    app = run(tour=str(stop))
-    assert not app.exception and app.session_state["settings"].tour == stop
+    app = opened(tour=str(stop))
+    assert not app.exception and settings_of(app).tour == stop
     if stop < len(STOPS):
         app.button(key="tour_leave").click().run()
-        assert not app.exception and app.session_state["settings"].tour == 0
+        assert not app.exception and settings_of(app).tour == 0
         app.button(key="tour_start").click().run()
-        assert app.session_state["settings"].tour == stop
+        assert settings_of(app).tour == stop
 
 
 @pytest.mark.parametrize(
@@ -60,16 +48,16 @@ def test_every_stop_of_the_tour_runs_and_leaves(stop):
     ],
 )
 def test_odd_links_end_in_sentences_not_in_exceptions(query):
-    assert not run(**query).exception
+    assert not opened(**query).exception
 
 
 def test_a_changed_setting_reaches_the_link_and_a_changed_link_reaches_the_settings():
-    app = run(seed="12")
+    app = opened(seed="12")
     app.slider(key="set_branching").set_value(7).run()
     assert app.query_params["branching"] in ("7", ["7"])
     app.query_params["seed"] = "13"
     app.run()
-    assert app.session_state["settings"].seed == 13
+    assert settings_of(app).seed == 13
 
 
 def test_the_page_opens_without_torch_transformers_or_networkx():
@@ -83,17 +71,14 @@ def test_the_page_opens_without_torch_transformers_or_networkx():
 
 
 def test_an_ablation_wider_than_was_recorded_is_one_sentence():
-    app = AppTest.from_file(APP, default_timeout=120)
-    app.session_state["ladder"], app.session_state["all_recordings"] = "ablation", False
-    for name, value in {"view": "confidence", "dynamic": "best_first", "top_k": "20"}.items():
-        app.query_params[name] = value
-    app.run()
+    chosen = {"ladder": "ablation", "all_recordings": False}
+    app = opened(state=chosen, view="confidence", dynamic="best_first", top_k="20")
     assert not app.exception and "top_k: 20 given" in said(app)
 
 
 @pytest.mark.parametrize("view", ["text", "confidence"])
 def test_recorded_text_offers_no_setting_of_synthetic_landscapes(view):
-    app = run(view=view)
+    app = opened(view=view)
     closed = [widget.label for widget in app.slider]
     app.session_state["more"] = True  # the drawer is pulled
     app.run()
@@ -103,27 +88,23 @@ def test_recorded_text_offers_no_setting_of_synthetic_landscapes(view):
 
 
 def test_a_link_written_at_a_stop_shows_what_was_made_of_it_not_the_stop_as_it_began():
-    app = run(tour="3")
-    assert app.session_state["settings"].sharpness == 0.8
+    app = opened(tour="3")
+    assert settings_of(app).sharpness == 0.8
     app.slider(key="set_sharpness").set_value(2.5).run()
-    again = run(**{name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()})
-    assert again.session_state["settings"] == app.session_state["settings"]
-
-
-def said(app):
-    return unescape(" ".join(str(element.proto) for element in app.get("html")))
+    again = opened(**{name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()})
+    assert settings_of(again) == settings_of(app)
 
 
 def test_below_the_trees_stands_what_their_numbers_leave_out():
     """Hand levels that EAGLE-1's paths do not fit, and a beam too narrow for the budget: both are said where the trees stand."""
-    page = said(run(source="levels", levels="0.9 0.1 / 0.8", budget="25"))
+    page = said(opened(source="levels", levels="0.9 0.1 / 0.8", budget="25"))
     assert "of the 25 drawn here 17 come from our continuation" in page
-    page = said(run(top_k="1"))
+    page = said(opened(top_k="1"))
     assert "EAGLE-1 shape has 25 nodes, EAGLE-2 6;" in page
 
 
 def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
-    app = run(view="speed", times="1:10 64:10 draft:0")
+    app = opened(view="speed", times="1:10 64:10 draft:0")
     assert "your own times" in said(app)
     (field,) = (area for area in app.text_area if "Pass times" in area.label)
     assert field.value == "1:10 64:10 draft:0"

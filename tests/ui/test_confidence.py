@@ -1,19 +1,16 @@
 """Confidence view on recordings that lack something: it shows what they hold, and says what is left out."""
 
-import html
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from eagle_viz import POLICIES, RecordedLandscape
 from eagle_viz.core import recording
 from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.readout import draft_up_to
-from eagle_viz.ui.parts import NO_BROWSER
+from eagle_viz.ui.files import Files
+from tests.ui.pages import opened, said
 
-APP = str(Path(__file__).parents[2] / "app.py")
 SHIPPED = recording.read(recording.shipped()["smollm2-135m-eagle-fact"])
 
 
@@ -43,30 +40,24 @@ def changed(name, change=lambda cycle: cycle, **more):
 
 
 def open_view(found, **query):
-    page = AppTest.from_file(APP, default_timeout=120)
-    page.session_state[NO_BROWSER] = True
-    page.session_state["live_recordings"] = {found.name: found}
-    for name, value in ({"view": "confidence", "recording": found.name} | query).items():
-        page.query_params[name] = value
-    page.run()
-    assert not page.exception
-    said = html.unescape("".join(part.proto.body for part in page.get("html")))
-    return said, len(page.get("plotly_chart"))
+    state = {"files": Files(recordings={found.name: found})}
+    page = opened(state=state, **({"view": "confidence", "recording": found.name} | query))
+    return said(page), len(page.get("plotly_chart"))
 
 
 def test_a_narrow_live_recording_shows_its_rungs_and_names_the_others():
     """Reliability and the ladder of what was drafted; chain, best static, best-first and the oracle need more than it holds."""
     found = changed("live-narrow", narrow, made={"holds": {"policies": ["EAGLE-1 shape", "EAGLE-2"]}}, drafter="alone")
-    said, charts = open_view(found)
-    assert charts >= 4 and "does not say that it answers for every setting" in said
-    assert "Left out, because these recordings do not hold what it needs: " in said and "Best static shape" in said
+    shown, charts = open_view(found)
+    assert charts >= 4 and "does not say that it answers for every setting" in shown
+    assert "Left out, because these recordings do not hold what it needs: " in shown and "Best static shape" in shown
 
 
 def test_without_the_targets_probabilities_the_ladder_still_stands():
     """No reliability, which needs them, but the drafter's estimates and what was accepted; the upper bound is left out."""
-    said, charts = open_view(changed("bare", without_target, made={}, drafter="alone2"))
-    assert charts == 1 and "target_probabilities: not recorded here" in said and "nan" not in said.lower()
-    assert "Upper bound (oracle)" in said
+    shown, charts = open_view(changed("bare", without_target, made={}, drafter="alone2"))
+    assert charts == 1 and "target_probabilities: not recorded here" in shown and "nan" not in shown.lower()
+    assert "Upper bound (oracle)" in shown
 
 
 @pytest.mark.parametrize("holds", [3, None, "budget", ["budget"], {"budget": "x"}])

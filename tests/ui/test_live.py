@@ -2,7 +2,6 @@
 
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -11,6 +10,7 @@ from eagle_viz.core.readout import draft_up_to
 from eagle_viz.ui import live as live_module
 from eagle_viz.ui.live import Live, Request, Stopped, _guarded, asked, load
 from eagle_viz.ui.live_local import speed_sentence
+from tests.ui.pages import opened, settings_of
 
 REQUEST = Request(asked("Hello"), "oracle", 16, 25, 10, 6)
 
@@ -158,46 +158,30 @@ def test_the_page_moves_to_the_first_passes_of_a_run_and_stays_where_one_went_wh
     """The run itself is a stand-in: what it hands over are two shipped recordings as if one had grown."""
     from dataclasses import replace
 
-    from streamlit.testing.v1 import AppTest
-
     from eagle_viz.core import recording
-    from eagle_viz.ui.parts import NO_BROWSER
 
     shipped = [recording.read(path) for path in list(recording.shipped().values())[:2]]
     narrow, wide = (replace(one, name=f"live-{number}") for number, one in enumerate(shipped, start=1))
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120)
-    app.session_state[NO_BROWSER] = True
-    app.query_params["view"] = "text"
-    run = app.session_state["live_run"] = Live(REQUEST)
-    app.run()
-    assert app.session_state["settings"].recording != "live-1"
+    run = Live(REQUEST)
+    app = opened(state={"live_run": run}, view="text")
+    assert settings_of(app).recording != "live-1"
     run.recording = narrow
     app.run()
-    assert not app.exception and app.session_state["settings"].recording == "live-1"
-    assert app.session_state["live_recordings"]["live-1"] is narrow
+    assert not app.exception and settings_of(app).recording == "live-1"
+    assert app.session_state["files"].recordings["live-1"] is narrow
     app.slider(key="set_position").set_value(3).run()
     run.recording, run.finished = wide, True
     app.run()
-    assert (
-        not app.exception
-        and app.session_state["live_recordings"]["live-2"] is wide
-        and "live-1" not in app.session_state["live_recordings"]
-    )
-    assert (app.session_state["settings"].recording, app.session_state["settings"].position) == ("live-2", 3)
+    kept = app.session_state["files"].recordings
+    assert not app.exception and kept["live-2"] is wide and "live-1" not in kept
+    assert (settings_of(app).recording, settings_of(app).position) == ("live-2", 3)
 
 
 def test_system_prompt_raw_text_and_the_next_turn_are_asked_as_typed(monkeypatch):
     """The panel: a system prompt and a raw text reach the request; after an answer the next prompt can go on from it."""
-    from streamlit.testing.v1 import AppTest
-
-    from eagle_viz.ui.parts import NO_BROWSER
-
     requests = []
     monkeypatch.setattr(live_module, "start", lambda request: requests.append(request) or Live(request, finished=True))
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120)
-    app.session_state[NO_BROWSER] = True
-    app.query_params["view"] = "text"
-    app.run()
+    app = opened(view="text")
     app.text_area(key="live_prompt").set_value("First?").run()
     app.text_input(key="live_system").set_value("Be brief.").run()
     app.button(key="live_start").click().run()

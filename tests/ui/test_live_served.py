@@ -1,7 +1,6 @@
 """The live panel with served models: what is typed is asked, and a key stays where it was typed."""
 
 import time
-from pathlib import Path
 
 import pytest
 
@@ -9,6 +8,7 @@ from eagle_viz.core.policies import Eagle1, Eagle2
 from eagle_viz.ui import live as live_module
 from eagle_viz.ui.live import Live, Request, Servers, asked
 from tests.engine.served.fake import KEY, Model, decode, encode, greedy_after, serving
+from tests.ui.pages import opened
 
 SHOWN = (Eagle1(), Eagle2(4, 3))
 
@@ -69,16 +69,9 @@ def test_no_address_is_refused():
 
 def test_the_panel_asks_what_was_typed_and_shows_no_key(monkeypatch):
     """Address and key reach the request; the page's own address and texts do not hold the key."""
-    from streamlit.testing.v1 import AppTest
-
-    from eagle_viz.ui.parts import NO_BROWSER
-
     requests = []
     monkeypatch.setattr(live_module, "start", lambda request: requests.append(request) or Live(request, finished=True))
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120)
-    app.session_state[NO_BROWSER] = True
-    app.query_params["view"] = "text"
-    app.run()
+    app = opened(view="text")
     app.selectbox(key="live_drafter").set_value("served").run()
     app.button(key="live_start").click().run()
     assert not app.exception and not requests
@@ -86,4 +79,4 @@ def test_the_panel_asks_what_was_typed_and_shows_no_key(monkeypatch):
     app.text_input(key="live_key").set_value(KEY)
     app.button(key="live_start").click().run()
     assert not app.exception and [one.servers for one in requests] == [Servers("http://127.0.0.1:8000", "", KEY, "")]
-    assert KEY not in str(dict(app.query_params)) and KEY not in repr(app.session_state["settings"]) and KEY not in str(app.main)
+    assert KEY not in str(dict(app.query_params)) and KEY not in repr(app.session_state["page"]) and KEY not in str(app.main)

@@ -2,28 +2,22 @@
 
 import io
 import json
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from eagle_viz.core import recording
 from eagle_viz.imports import Acceptance
 from eagle_viz.ui import speed, speed_map, world
 from eagle_viz.ui.opened import Numbers, recognise
-from eagle_viz.ui.parts import NO_BROWSER
 from tests.imports.test_formats import BENCH, VLLM_LOG, VLLM_METRICS, VLLM_RESPONSE
+from tests.ui.pages import opened, painted, said, settings_of
 
-APP = str(Path(__file__).parents[2] / "app.py")
 ORACLE = recording.shipped()["oracle-fact"].read_bytes()
 
 
 @pytest.fixture
 def app():
-    page = AppTest.from_file(APP, default_timeout=120)
-    page.session_state[NO_BROWSER] = True
-    page.run()
-    return page
+    return opened()
 
 
 def drop(page, name, content):
@@ -31,23 +25,23 @@ def drop(page, name, content):
     page.run()
     page.file_uploader(key="upload").set_value((name, content, "application/octet-stream")).run()
     assert not page.exception
-    return "".join(html.proto.body for html in page.get("html"))
+    return said(painted(page))
 
 
 def test_an_engines_file_is_a_chain_in_the_lab_with_its_summary(app):
     """/metrics of vLLM: its rates are the levels, and tau, positions and the sentence on second choices stand below the stage."""
-    said = drop(app, "metrics.txt", VLLM_METRICS.encode())
-    now = app.session_state["settings"]
+    shown = drop(app, "metrics.txt", VLLM_METRICS.encode())
+    now = settings_of(app)
     assert (now.source, now.levels, now.budget, now.static) == ("levels", "0.6094 / 0.6812 / 0.6897 / 0", 3, "chain")
-    assert "tau 2.31 tokens a pass" in said and "Nothing is known of second choices" in said
-    assert "<td>1</td><td>0.609</td>" in said and "times plain decoding with all 3 drafted" in said
+    assert "tau 2.31 tokens a pass" in shown and "Nothing is known of second choices" in shown
+    assert "<td>1</td><td>0.609</td>" in shown and "times plain decoding with all 3 drafted" in shown
 
 
 def test_rates_above_1_are_told_and_make_no_chain(app):
     """A damaged log: 757 of one. The table and a note say so; nothing is put on the stage, and the page goes on."""
-    before = app.session_state["settings"]
-    said = drop(app, "vllm.log", VLLM_LOG.replace("0.757, 0", "0.757, 757, 0").encode())
-    assert "above 1: the file counts by another formula" in said and app.session_state["settings"] == before
+    before = settings_of(app)
+    shown = drop(app, "vllm.log", VLLM_LOG.replace("0.757, 0", "0.757, 757, 0").encode())
+    assert "above 1: the file counts by another formula" in shown and settings_of(app) == before
     app.run()
     assert not app.exception
 
@@ -55,15 +49,15 @@ def test_rates_above_1_are_told_and_make_no_chain(app):
 def test_a_second_file_is_held_against_the_first(app):
     """Two files dropped one after the other: one sentence on their difference."""
     drop(app, "before.txt", VLLM_METRICS.encode())
-    said = drop(app, "after.json", json.dumps(VLLM_RESPONSE).encode())
-    assert "Against before.txt: The second file" in said and "more than noise" in said
+    shown = drop(app, "after.json", json.dumps(VLLM_RESPONSE).encode())
+    assert "Against before.txt: The second file" in shown and "more than noise" in shown
 
 
 def test_a_file_without_positions_still_says_its_tau(app):
     """A benchmark line has no chain: the stage stays as it was."""
-    before = app.session_state["settings"]
-    said = drop(app, "bench.jsonl", json.dumps(BENCH).encode())
-    assert app.session_state["settings"] == before and "tau 2.12 tokens a pass" in said
+    before = settings_of(app)
+    shown = drop(app, "bench.jsonl", json.dumps(BENCH).encode())
+    assert settings_of(app) == before and "tau 2.12 tokens a pass" in shown
 
 
 def simulated(*rows, **fields) -> bytes:
@@ -85,10 +79,10 @@ def test_a_simulation_is_priced_under_budget_and_speed(app, monkeypatch):
     app.query_params["times"] = "1:10 64:11 draft:0.1"
     app.run()
     drop(app, "mine.json", simulated(*TWO_ROWS))
-    said = "".join(html.proto.body for html in app.get("html"))
-    assert app.session_state["settings"].view == "speed"
-    assert "2 settings over 12 contexts; the largest tau is 2.50, with eagle1" in said
-    assert "Batch 1: policy eagle1" in said
+    shown = said(app)
+    assert settings_of(app).view == "speed"
+    assert "2 settings over 12 contexts; the largest tau is 2.50, with eagle1" in shown
+    assert "Batch 1: policy eagle1" in shown
 
 
 @pytest.mark.parametrize(
@@ -110,7 +104,7 @@ def test_simulations_that_are_none_get_one_sentence(content, sentence):
 def test_a_recording_of_ones_own_stands_beside_the_shipped_ones(app):
     """It is chosen, has a name of its own, and the shipped one of the same name is still there."""
     drop(app, "mine.npz", ORACLE)
-    now = app.session_state["settings"]
+    now = settings_of(app)
     assert now.source == "recording" and now.recording.startswith("oracle-fact-") and now.position == 0
     assert len(app.selectbox(key="set_recording").options) == len(recording.shipped()) + 1
 
@@ -145,34 +139,30 @@ def test_anything_else_gets_one_sentence(content, words):
 def test_a_node_list_becomes_the_static_shape(app):
     """EAGLE's choices dropped on the page: the gray tree is that shape, the budget its size, and the address holds it."""
     drop(app, "choices.py", b"mine = [[0], [0, 0], [1]]")
-    now = app.session_state["settings"]
+    now = settings_of(app)
     assert (now.shape, now.budget, now.source, now.static) == ("[[0],[0,0],[1]]", 3, "synthetic", "eagle1")
     static, dynamic = world.sides(now)
     assert static.policy().paths == ((0,), (0, 0), (1,)) and static.title == "Own shape" and dynamic.title == "EAGLE-2"
 
 
-def test_a_shape_that_is_none_is_one_sentence_on_every_view(app):
+def test_a_shape_that_is_none_is_one_sentence_on_every_view():
     """A link with any text for a shape: no view ends in an exception; those that draft a static tree say what is wrong."""
     for view in ("lab", "text", "confidence", "speed", "pass"):
-        page = AppTest.from_file(APP, default_timeout=120)
-        page.session_state[NO_BROWSER] = True
-        page.query_params["view"], page.query_params["shape"] = view, "[[0, 0]]"
-        page.run()
-        said = "".join(html.proto.body for html in page.get("html"))
-        assert not page.exception and (view == "confidence" or "paths: 0.0 given without its parent 0" in said), view
+        page = opened(view=view, shape="[[0, 0]]")
+        assert view == "confidence" or "paths: 0.0 given without its parent 0" in said(page), view
 
 
 def test_a_shape_too_long_for_an_address_is_refused(app):
     """Sixty levels of a chain: 3,660 characters."""
-    said = drop(app, "long.json", str([[0] * depth for depth in range(1, 61)]).encode())
-    assert "choices: 60 nodes given" in said and app.session_state["settings"].shape == ""
+    shown = drop(app, "long.json", str([[0] * depth for depth in range(1, 61)]).encode())
+    assert "choices: 60 nodes given" in shown and settings_of(app).shape == ""
 
 
 def test_a_wrong_file_leaves_the_page_as_it_was(app):
     """The sentence stands under the uploader; the settings do not change."""
-    before = app.session_state["settings"]
-    said = drop(app, "odd.bin", b"\xff\x00")
-    assert "bytes that are no text" in said and app.session_state["settings"] == before
+    before = settings_of(app)
+    shown = drop(app, "odd.bin", b"\xff\x00")
+    assert "bytes that are no text" in shown and settings_of(app) == before
 
 
 def test_a_long_chain_fits_into_the_address():

@@ -10,14 +10,14 @@ from eagle_viz.core.readout import draft_up_to, misspent, sweep_probability
 from eagle_viz.core.replay import replay, tau
 from eagle_viz.ui.presets import PRESETS, changes_by_name, shown
 from eagle_viz.ui.settings import base_of
-from eagle_viz.ui.world import World, landscape, sides
+from eagle_viz.ui.world import LandscapeKey, landscape, sides
 
 SYNTHETIC = [name for name, preset in PRESETS.items() if preset.changes.get("source") != "recording"]
 
 
 def drafts(name, **changes):
     settings = base_of(name, changes_by_name()).but(**changes)
-    land = landscape(World.of(settings))
+    land = landscape(LandscapeKey.of(settings))
     return [draft_up_to(key.policy(), land, settings.budget)[0] for key in sides(settings)]
 
 
@@ -46,7 +46,7 @@ def test_sharp_wins_deep_and_flat_wins_little():
 def test_misses_cost_each_level_once_more():
     """At coverage c a node at level d is worth c^d of what it was: the preset's numbers, from the trees without misses."""
     settings = base_of("misses", changes_by_name())
-    whole = [draft_up_to(key.policy(), landscape(World.of(settings.but(coverage=1.0))), 60)[0] for key in sides(settings)]
+    whole = [draft_up_to(key.policy(), landscape(LandscapeKey.of(settings.but(coverage=1.0))), 60)[0] for key in sides(settings)]
     kept = [draft.order for draft in drafts("misses")]
     expected = []
     for draft, paths in zip(whole, kept, strict=True):
@@ -85,7 +85,7 @@ def test_static_wins_until_the_beam_is_wide_enough():
     assert static.tree.expected_accepted > dynamic.tree.expected_accepted
     static, dynamic = drafts("average", top_k=10)
     assert static.tree.expected_accepted == dynamic.tree.expected_accepted
-    assert compare(landscape(World.of(base_of("average", changes_by_name()))), 25, "best_static", "best_first").gain == 0
+    assert compare(landscape(LandscapeKey.of(base_of("average", changes_by_name()))), 25, "best_static", "best_first").gain == 0
 
 
 def test_no_preset_says_a_number_that_is_not_in_the_picture():

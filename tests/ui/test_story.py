@@ -1,10 +1,8 @@
 """What the page says of real text is counted on the recordings, and the tour's numbers are the core's."""
 
 import re
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from eagle_viz import POLICIES
 from eagle_viz.core import recording
@@ -14,7 +12,8 @@ from eagle_viz.ui import story
 from eagle_viz.ui.presets import PRESETS, note
 from eagle_viz.ui.settings import Settings
 from eagle_viz.ui.stops import STOPS, settings_at
-from eagle_viz.ui.world import World, landscape, sides
+from eagle_viz.ui.world import LandscapeKey, landscape, sides
+from tests.ui.pages import opened, said
 
 
 def accepted(name, budget=25):
@@ -67,7 +66,7 @@ def test_a_text_in_which_eagle2_is_never_ahead_has_no_example(monkeypatch):
 def test_every_amount_at_a_stop_is_in_its_picture(number):
     """Numbers with two decimals at a stop are values, factors or sums of the trees that it shows."""
     settings, text = settings_at(number), STOPS[number - 1].text
-    land = landscape(World.of(settings))
+    land = landscape(LandscapeKey.of(settings))
     drafts = [draft_up_to(key.policy(), land, settings.budget)[0] for key in sides(settings)]
     trees = [draft.tree for draft in drafts]
     known = {f"{value:.2f}" for tree in trees for value in (*tree.values, *tree.confidences, tree.expected_accepted)}
@@ -76,21 +75,8 @@ def test_every_amount_at_a_stop_is_in_its_picture(number):
         assert int(wasted) == len(misspent(*drafts))
 
 
-def opened(**query):
-    app = AppTest.from_file(str(Path(__file__).parents[2] / "app.py"), default_timeout=120)
-    for name, value in query.items():
-        app.query_params[name] = value
-    app.run()
-    assert not app.exception
-    return app
-
-
 def link(app):
     return {name: value[0] if isinstance(value, list) else value for name, value in app.query_params.items()}
-
-
-def said(app):
-    return "".join(html.proto.body for html in app.get("html"))
 
 
 def test_the_bare_address_begins_before_the_first_node_and_any_link_shows_what_it_names():

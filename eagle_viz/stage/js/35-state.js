@@ -10,12 +10,12 @@ export const DEFAULTS = {
   sharpness: null,
   sharpness_range: [0.1, 4],
   offline: false,
-  acknowledge: null,
+  ask: null,
   charts: true,
 };
 
 // budget, step, layer (negative in an expand layer), turn (of the verify phase), mode: where the stage stands. look: the node that is
-// looked at. wanted: a budget that Python has been asked for. command, serial: the last command heard, the last report sent.
+// looked at. wanted: a budget that Python has been asked for. told, serial: the last command heard, the last report sent.
 // sharpness, dragging, asking, behind: that slider's value, whether it is held, what Python is working on, whether it has to be asked again.
 export const START = {
   trace: null,
@@ -30,7 +30,7 @@ export const START = {
   candidates: false,
   full: false,
   wanted: null,
-  command: null,
+  told: null,
   serial: 0,
   sharpness: null,
   dragging: false,
@@ -95,10 +95,10 @@ function modeAt(state, mode) {
   return state.step === 0 && mode !== "phases" ? { mode, turn: 0, step: state.budget, layer: 0 } : { mode, turn: 0 };
 }
 
-function commandedBy(state, { serial, budget, step, mode }) {
+function commandedBy(state, { told, budget, step, mode }) {
   const layer = mode === "phases" && step === 0 ? -state.trace.phases.length : 0;
   const turn = state.mode === mode ? state.turn : 0;
-  return keptInside({ ...state, command: serial, budget, step: Math.min(step, budget), layer, turn, mode, wanted: null });
+  return keptInside({ ...state, told, budget, step: Math.min(step, budget), layer, turn, mode, wanted: null });
 }
 
 export function cursorRange(stage) {

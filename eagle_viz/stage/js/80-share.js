@@ -169,12 +169,12 @@ async function playerDocument(stage) {
   const source = await (await fetch(import.meta.url)).text();
   const data = {
     trace: stage.trace.table,
-    command: { serial: 1, budget: stage.budget, step: stage.step, mode: stage.mode },
+    command: { told: 1, budget: stage.budget, step: stage.step, mode: stage.mode },
     options: {
       ...stage.options,
       sharpness: null,
       offline: true,
-      acknowledge: null,
+      ask: null,
       max_budget: Math.min(stage.options.max_budget, stage.trace.tier),
     },
   };

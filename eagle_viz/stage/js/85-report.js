@@ -12,7 +12,7 @@ export function report(stage, delay = SETTLE) {
 
 function sendReport(stage, sharpness = null) {
   clearTimeout(stage.reporting);
-  const { step, mode, command, dragging, candidates } = stage;
+  const { step, mode, told, dragging, candidates } = stage;
   const budget = stage.wanted ?? stage.budget;
   update(stage, { serial: stage.serial + 1 });
   stage.send({
@@ -22,7 +22,7 @@ function sendReport(stage, sharpness = null) {
     sharpness,
     dragging,
     candidates,
-    command,
+    told,
     serial: stage.serial,
   });
 }

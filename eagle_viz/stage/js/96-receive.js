@@ -1,4 +1,4 @@
-// What comes from Python: a trace, a command when it wants something, options. An echo changes nothing.
+// What comes from Python: a trace, a command that counts once, options.
 
 import { reducedMotion, setAttribute, setText } from "./10-dom.js";
 import { keptBy, SIDES, sideNames, tierOf } from "./20-trace.js";
@@ -15,26 +15,26 @@ export function receive(stage, data) {
   const isNew = stage.trace?.id !== data.trace.id;
   const before = { trace: stage.trace, tier: stage.trace && tierOf(stage.trace, stage.budget), mode: stage.mode };
   update(stage, { options: data.options, trace: data.trace });
-  if (data.command.serial !== stage.command) applyCommand(stage, data.command);
+  if (data.command.told !== stage.told) applyCommand(stage, data.command);
   applyTrace(stage);
   if (isNew) for (const side of SIDES) syncElements(stage.scenes[side], stage.trace, keptBy(stage.trace, side));
   const moved = isNew || before.tier !== tierOf(stage.trace, stage.budget) || before.mode !== stage.mode;
   if (stage.scenes.static.size.width > 1 && moved) arrangeStage(stage, Boolean(before.trace));
   else resize(stage);
   if (stage.scenes.static.picture) paint(stage);
-  acknowledge(stage, isNew && Boolean(before.trace));
+  answerPainted(stage, isNew && Boolean(before.trace));
 }
 
-// Say once that this picture is on screen: after the frame that paints it, and after its nodes have come to rest.
-function acknowledge(stage, gliding) {
-  const token = stage.options.acknowledge;
-  if (token === stage.acknowledged) return;
-  stage.acknowledged = token;
-  clearTimeout(stage.telling);
-  if (token === null) return;
+// Answer once for each revision that this picture is on screen: after the frame that paints it and the rest of its nodes.
+function answerPainted(stage, gliding) {
+  const { ask } = stage.options;
+  if (ask === stage.painting) return;
+  stage.painting = ask;
+  clearTimeout(stage.resting);
+  if (ask === null) return;
   const rest = gliding && !reducedMotion() ? GLIDE : 0;
   requestAnimationFrame(() => {
-    if (stage.acknowledged === token) stage.telling = setTimeout(() => stage.tell(token), rest);
+    if (stage.painting === ask) stage.resting = setTimeout(() => stage.answer(ask), rest);
   });
 }
 

@@ -77,8 +77,8 @@ function makeStage(host, state) {
     means: {},
     scale: 1,
     send: () => {},
-    tell: () => {},
-    acknowledged: null,
+    answer: () => {},
+    painting: null,
   };
   wire(stage);
   watchFull(stage);
@@ -103,7 +103,7 @@ function remeasure(stage) {
 
 function unmount(stage, parent) {
   stop(stage);
-  for (const timer of [stage.reporting, stage.patience, stage.telling]) clearTimeout(timer);
+  for (const timer of [stage.reporting, stage.patience, stage.resting]) clearTimeout(timer);
   stage.observer.disconnect();
   document.removeEventListener("keydown", stage.onkey);
   stage.scheme.removeEventListener("change", stage.onscheme);
@@ -111,20 +111,20 @@ function unmount(stage, parent) {
 }
 
 // The page mounts the stage anew when something before it comes or goes; under the same command it is where it was.
-function carriedOver(command) {
-  if (latest?.command !== command) return START;
+function carriedOver(told) {
+  if (latest?.told !== told) return START;
   const { budget, step, layer, turn, mode, view, serial } = latest;
-  return { ...START, command, budget, step, layer, turn, mode, view, serial };
+  return { ...START, told, budget, step, layer, turn, mode, view, serial };
 }
 
-function mount({ data, parentElement, setStateValue, setTriggerValue }) {
+function mount({ data, parentElement, setStateValue }) {
   const host = parentElement.querySelector(".eagle-viz-stage");
-  const told = data instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(data)) : data;
-  if (!stages.has(parentElement)) stages.set(parentElement, makeStage(host, carriedOver(told.command.serial)));
+  const sent = data instanceof Uint8Array ? JSON.parse(new TextDecoder().decode(data)) : data;
+  if (!stages.has(parentElement)) stages.set(parentElement, makeStage(host, carriedOver(sent.command.told)));
   const stage = (latest = stages.get(parentElement));
   stage.send = (state) => setStateValue("report", state);
-  stage.tell = (token) => setTriggerValue("drawn", token);
-  receive(stage, told);
+  stage.answer = (revision) => setStateValue("painted", revision);
+  receive(stage, sent);
   return () => unmount(stage, parentElement);
 }
 

@@ -66,12 +66,12 @@ test("the same trace again changes nothing", () => {
 });
 
 test("a command is obeyed whole, and leaves the roll where it was only within verify", () => {
-  const command = { serial: 7, budget: 2, step: 9, mode: "verify" };
+  const command = { told: 7, budget: 2, step: 9, mode: "verify" };
   assert.deepEqual(reduce(at({ mode: "verify", turn: 2, wanted: 9 }), { command }), {
     budget: 2,
     step: 2,
     wanted: null,
-    command: 7,
+    told: 7,
   });
   assert.equal(after(at({ turn: 2 }), { command }).turn, 0);
   assert.equal(after(at(), { command: { ...command, mode: "phases", step: 0 } }).layer, -2);
