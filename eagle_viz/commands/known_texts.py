@@ -23,12 +23,15 @@ if TYPE_CHECKING:
 FORMAT = '{"prompt": text or [token ids], "answer": text or [token ids], "kind": text}'
 
 
-def simulated_texts(args: argparse.Namespace) -> dict[str, Tally]:
-    """The tally of each kind of text; with ``--keep`` each text's own is written as soon as it is done, and read the next time.
+def simulated_texts(args: argparse.Namespace) -> tuple[dict[str, str], dict[str, Tally]]:
+    """Whose texts they are, and the tally of each kind.
 
+    With ``--keep`` each text's own is written as soon as it is done, and read the next time.
     Raises ``ValueError`` naming the line of a text that is none.
     """
+    from ..engine.generation import calibration_for
     from ..engine.known_texts import contexts_along
+    from ..engine.sampling import Settings
 
     if args.drafter == "oracle":
         raise ValueError("drafter: oracle given, allowed is head: the target's first choice is always what greedy decoding takes")
@@ -53,7 +56,8 @@ def simulated_texts(args: argparse.Namespace) -> dict[str, Tally]:
         found[kind] = found[kind] + one if kind in found else one
         left = (monotonic() - began) / max(1, measured) * (len(texts) - done)
         say(f"{done} of {len(texts)} texts, {whole(found).count} contexts, about {left:.0f} s left")
-    return found
+    reading = "sampling" if calibration_for(drafter, Settings(reading=args.reading)) is None else "greedy"
+    return {"target": str(target_folder(args)), "drafter": drafter.name, "reading": reading}, found
 
 
 def _texts(args: argparse.Namespace, target: Target) -> Sequence[tuple[object, object]]:

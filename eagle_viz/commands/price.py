@@ -67,13 +67,13 @@ def run_simulate(args: argparse.Namespace) -> int:
         raise ValueError("kinds: given without --json, allowed only with it")
     if args.limit is not None and args.limit < 1:
         raise ValueError(f"limit: {args.limit} given, allowed is a whole number from 1")
-    kinds = _recorded(args) if args.recordings else simulated_texts(args)
+    source, kinds = _recorded(args) if args.recordings else simulated_texts(args)
     found = outcomes(kinds)
     rows, contexts = [row_of(one) for one in found], whole(kinds).count
     if args.json:
         more = [{"by_kind": dict(one.by_kind)} if args.kinds else {} for one in found]
         rows = [row | kind for row, kind in zip(rows, more, strict=True)]
-        print_json({"version": VERSION, "contexts": contexts, "rows": rows})
+        print_json({"version": VERSION, "contexts": contexts, **source, "rows": rows})
     elif args.csv:
         writer = csv.DictWriter(sys.stdout, COLUMNS)
         writer.writeheader()
@@ -83,7 +83,8 @@ def run_simulate(args: argparse.Namespace) -> int:
     return 0
 
 
-def _recorded(args: argparse.Namespace) -> dict[str, Tally]:
+def _recorded(args: argparse.Namespace) -> tuple[dict[str, str], dict[str, Tally]]:
+    """Whose texts they are, and the tally of each kind."""
     for name, usual in args.defaults.items():
         if getattr(args, name) != usual:
             raise ValueError(f"{name}: {getattr(args, name)} given beside --recordings, allowed only with --prompts or --texts")
@@ -91,10 +92,10 @@ def _recorded(args: argparse.Namespace) -> dict[str, Tally]:
     drafters = {(recording.target, recording.drafter) for recording in recordings}
     if len(drafters) > 1:
         raise ValueError(f"recordings: {len(drafters)} pairs of target and drafter given, allowed is one")
-    say(f"confidences read for {reading}")
     contexts = [(recording.kind, cycle) for recording in recordings for cycle in recording.cycles]
     report = _progress()
-    return tally(contexts, lambda done: report(done, len(contexts)))
+    source = {"target": recordings[0].target, "drafter": recordings[0].drafter, "reading": reading}
+    return source, tally(contexts, lambda done: report(done, len(contexts)))
 
 
 def _progress() -> Callable[[int, int], None]:
@@ -102,8 +103,11 @@ def _progress() -> Callable[[int, int], None]:
     began = monotonic()
 
     def report(done: int, of: int) -> None:
-        if done % 10 == 0 or done == of:
-            say(f"{done} of {of} contexts, {(monotonic() - began) * (of - done) / done:.0f} s left")
+        seconds = monotonic() - began
+        if done == of:
+            say(f"{done} contexts in {seconds:.1f} s")
+        elif done % 10 == 0:
+            say(f"{done} of {of} contexts, {seconds * (of - done) / done:.0f} s left")
 
     return report
 
@@ -113,7 +117,7 @@ def _print_largest(rows: list[dict], contexts: int) -> None:
     for policy in dict.fromkeys(row["policy"] for row in rows):
         best = max((row for row in rows if row["policy"] == policy), key=lambda row: row["tau"])
         told = ", ".join(f"{name} {best[name]}" for name in COLUMNS[1:6] if best[name] is not None)
-        print(f"{policy:<12} tau {best['tau']:.2f} ({best['low']:.2f} to {best['high']:.2f}), {best['passes']:.1f} passes: {told}")
+        print(f"{policy:<16} tau {best['tau']:.2f} ({best['low']:.2f} to {best['high']:.2f}), {best['passes']:.1f} passes: {told}")
 
 
 def run_recommend(args: argparse.Namespace) -> int:
@@ -124,6 +128,8 @@ def run_recommend(args: argparse.Namespace) -> int:
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
         raise ValueError(f"simulation: {args.simulation} is not JSON, allowed is a file printed by simulate --json") from None
     known = outcomes_from(document)
+    if "drafter" in document:
+        say(f"simulated: {document['drafter']} for {document.get('target')}; the times must be of the same pair")
     found = [recommend(known, cost, batch) for batch in args.batch]
     largest = max(one.setting.budget for one in known)
     warnings = []

@@ -29,6 +29,7 @@ def test_what_is_simulated_is_printed_and_priced(short, tmp_path, capsys):
     expected = next(one for one in simulate(contexts) if one.setting == Setting("eagle2", 59, 6, 10, False))
     row = next(r for r in document["rows"] if (r["policy"], r["budget"], r["max_depth"], r["top_k"]) == ("eagle2", 59, 6, 10))
     assert document["contexts"] == 2 and document["version"] == 1 and row["tau"] == expected.tau
+    assert document["drafter"] == "smollm2-135m-eagle" and document["reading"] in ("sampling", "greedy")
     assert main(["simulate", "--recordings", str(path), "--csv"]) == 0
     assert len(list(csv.DictReader(io.StringIO(capsys.readouterr().out)))) == len(document["rows"])
     file = tmp_path / "simulation.json"
@@ -141,3 +142,32 @@ def test_times_come_from_a_file_a_benchmark_or_a_data_sheet(short, tmp_path, cap
     assert "estimated" in told.err and "data sheet" in told.err and "total_token=" in told.out
     assert main(["recommend", "--simulation", str(simulation), "--times", "1:10 2:11", "--billions", "70"]) == 2
     assert "billions: 70 given without --accelerator" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options,said",
+    [
+        (["--times", "1:10 64:"], "times: '1:10 64:' given, allowed is positions:milliseconds"),
+        (["--times", "1:0 64:11"], "times: '1:0 64:11' given, allowed are 0.001 to"),
+        (["--times", "2:10 64:11"], "sizes: (2, 64) given, allowed is 1 first, then rising"),
+        (["--times", "1:10 64:5"], "times: 64:5 given after 10 ms"),
+        (["--times", "1:10 64:nan"], "times: '1:10 64:nan' given, allowed are 0.001 to"),
+        (["--times", "1:10"], "Give at least two sizes"),
+        (["--times", "1:10 64:11", "--batch", "0"], "batch: 0 given, allowed is a whole number from 1 to 4096"),
+    ],
+)
+def test_bad_times_and_batches_are_one_sentence(short, tmp_path, capsys, options, said):
+    """Gaps, zero, falling and missing times, and batch 0: the field, the value and what is allowed."""
+    file = tmp_path / "simulation.json"
+    file.write_text(json.dumps({"version": 1, "rows": [{"policy": "chain", "budget": 3, "tau": 1.5, "passes": 3}]}))
+    assert main(["recommend", "--simulation", str(file), *options]) == 2
+    error = capsys.readouterr().err.splitlines()
+    assert len(error) == 1 and error[0].startswith("error: ") and said in error[0]
+
+
+def test_a_simulation_of_another_version_is_named(tmp_path, capsys):
+    """The version found and the one allowed."""
+    file = tmp_path / "simulation.json"
+    file.write_text(json.dumps({"version": 7, "rows": []}))
+    assert main(["recommend", "--simulation", str(file), "--times", "1:10 64:11"]) == 2
+    assert capsys.readouterr().err == "error: version: 7 given in the simulation, allowed is 1\n"
