@@ -33,7 +33,7 @@ _LINE = Line()
 DRAFTERS = {
     "head": "the trained EAGLE head",
     "oracle": "the target itself (slow, an upper bound)",
-    "served": "a model behind a server (vLLM, SGLang, llama.cpp)",
+    "served": "a model behind a server",
 }
 
 

@@ -58,7 +58,7 @@ def _buttons(busy: bool) -> None:
 
 def _servers() -> None:
     """Addresses and keys; a password field's text stays in this session."""
-    text = "The model's server, as in http://127.0.0.1:8000"
+    text = "A vLLM, SGLang or llama.cpp server, as in http://127.0.0.1:8000"
     alone = f"{text}. Without a second address it drafts for itself."
     st.text_input("Server address", **session.own("live_url"), max_chars=300, help=alone)
     st.text_input("Key (optional)", **session.own("live_key"), type="password", max_chars=300)

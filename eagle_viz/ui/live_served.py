@@ -49,7 +49,9 @@ def generate(live: Live, request: Request, servers: Servers) -> None:
             same_vocabulary(pair.drafter, pair.target)
         live.say("waiting for the answer")
         run = ServedRun(pair, request.prompt, request.limit, report=report)
-        live.pieces += zip(pieces(run.tokenizer, run.text.answer), run.kinds(), strict=True)
+        words = pieces(run.tokenizer, run.text.answer)
+        live.pieces = [(text, "first") for text in words]  # the text stands at once, its passes are marked once they are drafted
+        live.pieces = list(zip(words, run.kinds(), strict=True))
         shown = [policy for policy in request.shown if not isinstance(policy, BestStatic)]
         live.publish(run.record(expand_for(shown), {"policies": [policy.title for policy in shown]}))
         if request.every_setting:

@@ -1,10 +1,17 @@
 """`record --drafter-url`: recordings from servers, and one sentence for options that do not go together."""
 
+import shlex
+from pathlib import Path
+
 import pytest
 
-from eagle_viz.commands import main
+from eagle_viz.commands import build_parser, main
+from eagle_viz.commands.served import check_served
 from eagle_viz.core.recording import read
 from tests.engine.served.fake import KEY, Model, encode, greedy_after, serving
+
+PAGE = (Path(__file__).parents[2] / "docs" / "served-models.md").read_text().replace("\\\n", " ")
+COMMANDS = [line.partition("#")[0] for line in PAGE.splitlines() if line.strip().startswith("python -m eagle_viz")]
 
 
 def complaint(capsys, *arguments) -> str:
@@ -51,3 +58,10 @@ def test_a_wrong_key_is_one_line_without_it(capsys, monkeypatch):
     with serving("vllm", key="right") as fake:
         line = complaint(capsys, "--drafter-url", fake.url)
     assert "(401); put the right one in EAGLE_VIZ_API_KEY" in line and KEY not in line
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_documented_commands_are_understood(command):
+    """Every option on the page exists, and goes with the others."""
+    args = build_parser().parse_args(shlex.split(command)[3:])
+    assert args.command == "record" and check_served(args.parser, args)

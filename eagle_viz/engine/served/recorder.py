@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 from eagle_viz.core.landscape import Candidates
@@ -124,7 +124,12 @@ class ServedRun:
         self.pair, self.prompt, self.contest, self._report = pair, prompt, contest or standard_contest(), report
         self.text = Text((*asked, *answer.tokens), len(asked), min(limit, len(answer.tokens)))
         self.tokenizer = ServedTokenizer(pair.writer, answer.tokens[-1] if answer.ended else None)
-        self.cycles = evenly(list(self._cycles()), contexts)
+        self._contexts = contexts
+
+    @cached_property
+    def cycles(self) -> list[tuple[int, ServedLandscape, tuple[LiveVerdict, ...]]]:
+        """The roots that are recorded, each with the landscape below it and what the compared policies got there; drafted once."""
+        return evenly(list(self._cycles()), self._contexts)
 
     def _cycles(self) -> Iterator[tuple[int, ServedLandscape, tuple[LiveVerdict, ...]]]:
         """Roots from the answer's first token on, each a pass of the leading policy further."""
