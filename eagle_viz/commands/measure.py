@@ -6,12 +6,21 @@ import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..core.documents import VERSION
 from ..core.policies import Policy
 from .model import DTYPES, HEAD, add_model, add_reading, load_drafter, load_target, target_folder
 from .parser import OWN_SHAPE, named_policy, print_json, say
 from .prompts import read_prompts
+
+if TYPE_CHECKING:
+    from ..engine.drafted import Drafter
+    from ..engine.generation import Generation
+    from ..engine.target import Target
+
+READ = 8
+"""Answers along which a head's attention is read."""
 
 
 def add_commands(commands: argparse._SubParsersAction, benches: argparse._SubParsersAction) -> None:
@@ -71,11 +80,16 @@ def run_calibrate(args: argparse.Namespace) -> int:
     """Print reliability, acceptance by depth and rank, and (from recordings) the ladder and the paper's ablation."""
     if args.budget < 1:
         raise ValueError(f"budget: {args.budget} given, allowed is 1 or more")
-    report = _recorded_report(args) if args.recordings else _live_report(args)
+    report, attention = (_recorded_report(args), None) if args.recordings else _live_report(args)
     if args.json:
-        print_json({"version": VERSION, "run": _run_of(args)} | report.to_json())
+        readings = None if attention is None else [asdict(one) for one in attention]
+        print_json({"version": VERSION, "run": _run_of(args), "attention": readings} | report.to_json())
         return 0
     _print_report(report)
+    if attention:
+        from ..training.readings import readings_sentence
+
+        print(f"by drafting step: {readings_sentence(attention)}")
     return 0
 
 
@@ -152,17 +166,35 @@ def _live_report(args: argparse.Namespace):
 
     prompts, others = read_prompts(args.prompts, args.limit), contest_of(args.policies, args.budget)
     target = load_target(args)
+    drafter, runs = load_drafter(args, target), []
     tell = lambda name, cycles: say(f"{name}: {cycles} passes so far")  # noqa: E731
-    return calibrate_live(
+    report = calibrate_live(
         target,
-        load_drafter(args, target),
+        drafter,
         prompts,
         budget=args.budget,
         max_new_tokens=args.max_new_tokens,
         others=others,
         reading=args.reading,
         report=tell,
+        finished=runs.append,
     )
+    return report, _attention(target, drafter, runs[:READ])
+
+
+def _attention(target: Target, drafter: Drafter, runs: Sequence[Generation]):
+    """What the head's attention looks at along the first answers; None for the target itself, and (said) where it is not read."""
+    from ..engine.drafted import HeadDrafter
+    from ..training.readings import head_readings
+    from ..training.sampler import Answer
+
+    if not isinstance(drafter, HeadDrafter):
+        return None
+    try:
+        return head_readings(target, drafter.head, [Answer(tuple(run.prompt), tuple(run.tokens), 0.0) for run in runs])
+    except ValueError as error:
+        say(str(error))
+        return None
 
 
 def contest_of(entries: Sequence[str], budget: int, alike: bool = False) -> dict[str, tuple[Policy, int]]:

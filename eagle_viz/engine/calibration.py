@@ -24,11 +24,13 @@ def calibrate_live(
     others: Contest | None = None,
     reading: str | None = None,
     report: Callable[[str, int], None] = lambda name, cycles: None,
+    finished: Callable[[Generation], None] = lambda run: None,
 ) -> CalibrationReport:
     """Answer the prompts greedily and compare every reached node's confidence with the target's probability and its fate.
 
     The text follows `policy`; `others` are verified on the same contexts, in the same passes. `reading` as in
-    `sampling.Settings`. Raises ValueError where no prompt leads to a cycle, or the drafter lacks the reading.
+    `sampling.Settings`; `finished` is called with the run of each prompt.
+    Raises ValueError where no prompt leads to a cycle, or the drafter lacks the reading.
     """
     policy = policy or Eagle2()
     leader = f"{policy.name}:{budget}"
@@ -36,12 +38,14 @@ def calibrate_live(
     outcomes, counts, contexts = [], [], {name: [] for name in contest}
     settings = Settings(max_new_tokens, reading=reading)
     for prompt in prompts:
-        for cycle in Generation(target, drafter, prompt.encode(target), contest, settings):
+        run = Generation(target, drafter, prompt.encode(target), contest, settings)
+        for cycle in run:
             outcomes.append((cycle.landscape, cycle.drafts[leader].tree, cycle.verdicts[leader]))
             counts.append(cycle.written[leader])
             for name in contest:
                 contexts[name].append(_context(prompt, cycle, name))
         report(prompt.name, len(outcomes))
+        finished(run)
     read = "sampling" if calibration_for(drafter, settings) is None else "greedy"
     found = summarise(drafter.name, policy.name, budget, outcomes, counts, read)
     return replace(found, standings=standings_of(contest, contexts) if others else ())

@@ -28,6 +28,7 @@ from eagle_viz.training.data import Batch, batch_order, make_batch
 from eagle_viz.training.features import draft_vocabulary
 from eagle_viz.training.kinds import KINDS
 from eagle_viz.training.losses import teacher_probabilities
+from eagle_viz.training.readings import readings_sentence
 from eagle_viz.training.unrolled import Reading, UnrolledHead, Weights
 
 Report = Callable[[str, float], None]
@@ -325,11 +326,8 @@ def _evaluate(trainer: Trainer, loss: float, report: Report, pace: str) -> None:
     trainer.curve.append(point | {"readings": [asdict(reading) for reading in readings]})
     trainer.save()
     text = " / ".join(f"{share:.3f}" for share in shares)
-    entropy, largest, norm = (
-        " / ".join(f"{getattr(reading, field):.2f}" for reading in readings) for field in ("entropy", "largest", "norm")
-    )
     report(
-        f"train: step {trainer.step}, {trainer.tokens} tokens, loss {loss:.3f}, agreement {text}; attention entropy {entropy}, "
-        f"largest weight {largest}; state norm {norm}; {pace}",
+        f"train: step {trainer.step}, {trainer.tokens} tokens, loss {loss:.3f}, agreement {text}; "
+        f"{readings_sentence(readings)}; {pace}",
         trainer.step / trainer.plan.steps,
     )

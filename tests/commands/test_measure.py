@@ -141,3 +141,15 @@ def test_recordings_without_the_reading_are_refused(capsys):
     file = next(str(path) for name, path in shipped().items() if name.startswith("oracle"))
     assert main(["calibrate", "--recordings", file, "--reading", "greedy"]) == 2
     assert "has no calibration for it, allowed is sampling" in capsys.readouterr().err
+
+
+def test_calibrate_reads_a_heads_attention_along_its_answers(capsys, folder, head):
+    """Entropy, largest weight and state norm for six drafting steps; the target itself has no such layer."""
+    base = ["calibrate", "--target", str(folder), "--limit", "1", "--max-new-tokens", "6", "--budget", "4"]
+    assert main([*base, "--head", str(head), "--json"]) == 0
+    attention = json.loads(capsys.readouterr().out)["attention"]
+    assert len(attention) == 6 and all(0 < one["largest"] <= 1 and one["entropy"] >= 0 and one["norm"] > 0 for one in attention)
+    assert main([*base, "--head", str(head)]) == 0
+    assert "by drafting step: attention entropy" in capsys.readouterr().out
+    assert main([*base, "--drafter", "oracle", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["attention"] is None
