@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 
 from ..engine.prompts import PROMPTS, Prompt
+
+
+def add_prompts(parser: argparse.ArgumentParser) -> None:
+    """The options that say what is answered, and how much of it."""
+    parser.add_argument("--prompts", help='a JSON object a line, {"text": ...} or {"turns": [...]} (default: the shipped prompts)')
+    parser.add_argument("--limit", type=int, help="so many of them, evenly spread over the file")
+    parser.add_argument("--max-new-tokens", type=int, default=128, help="length of each answer (default 128)")
+    parser.add_argument("--json", action="store_true", help="a versioned JSON document instead of text")
 
 
 def read_prompts(path: str | None, limit: int | None = None) -> list[Prompt]:
