@@ -73,6 +73,13 @@ def say(sentence: str) -> None:
     st.html(f'<div class="notes" role="status" data-testid="page-sentence">{escape(sentence)}</div>')
 
 
+def refusal(name: str) -> None:
+    """Below a field: why what was typed in it cannot be taken; nothing where it was taken."""
+    refused = session.page().refused.get(name)
+    if refused:
+        say(f"{refused.why.rstrip('.')}. The picture stays as it was.")
+
+
 def html(text: str) -> None:
     """`st.html` that shows nothing for an empty text; streamlit itself refuses one."""
     if text:

@@ -8,10 +8,10 @@ from html import escape
 
 import streamlit as st
 
-from ..core.policies import POLICIES
+from ..core.policies import POLICIES, read_choices
 from ..core.policies.fixed_order import EXAMPLE
 from ..core.readout import coverage_sentence
-from . import chrome, intro, library, session
+from . import chrome, intro, library, session, world
 from .presets import PRESETS, changes_by_name, note, shown
 from .settings import PROPERTIES, SOURCES, USUAL_BUDGET, Settings, base_of, effective_settings, offered_parameters, quote
 
@@ -77,8 +77,9 @@ def _levels(settings: Settings) -> None:
         height=110,
         max_chars=PROPERTIES["levels"].length,
         help="Most probable first; a slash starts the next level; the last serves all deeper ones. Example: 0.9 0.05 / 0.8 0.1",
-        **session.bind("levels"),
+        **session.typed("levels", world.parse_levels),
     )
+    chrome.refusal("levels")
 
 
 def recording_column(settings: Settings, position: bool = True) -> None:
@@ -180,8 +181,9 @@ def _more(settings: Settings) -> None:
         max_chars=PROPERTIES["shape"].length,
         placeholder=EXAMPLE,
         help="A node list as EAGLE's and Medusa's choices are written: child ranks from the root, 0 the most confident.",
-        **session.bind("shape"),
+        **session.typed("shape", lambda text: read_choices(text) if text.strip() else None),
     )
+    chrome.refusal("shape")
     if settings.source != "recording":
         st.toggle("Budgets up to 512", **session.widget("large", session.page().large, bool, _size))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from ..stage import Command
@@ -28,6 +28,14 @@ class Origin(Enum):
 
 
 @dataclass(frozen=True)
+class Refusal:
+    """What was typed into a field and could not be taken, and why."""
+
+    text: str
+    why: str
+
+
+@dataclass(frozen=True)
 class Page:
     """All that the page knows, apart from the values of its widgets and the files opened on it.
 
@@ -35,8 +43,9 @@ class Page:
     wrote. ``revision`` rises with every change; ``told`` is what the stage was last told, at which revision; ``painted``: the last
     revision whose trees the browser has painted, 0 before the first. ``held``: the stage's sharpness slider is held right now.
     ``large``: budgets above 128 are within reach. ``left_at``: the stop at which the tour was left, 0 for none. ``content`` rises
-    when a file or a live run brings something new. ``refused``: why the pass times typed last could not be taken. ``frame``: what
-    stands around the fragments, None while the whole page runs.
+    when a file or a live run brings something new. ``refused``: by the name of a setting, what was typed for it last
+    and could not be taken; the setting stays what it was. ``frame``: what stands around the fragments, None while the whole page
+    runs.
     """
 
     settings: Settings
@@ -49,7 +58,7 @@ class Page:
     large: bool = False
     left_at: int = 0
     content: int = 0
-    refused: str = ""
+    refused: Mapping[str, Refusal] = field(default_factory=dict)
     frame: tuple[object, ...] | None = None
 
     @classmethod
@@ -61,9 +70,10 @@ class Page:
         """The page after a change: settings in place of all of these, or new values of some; ``own``: other fields of the page.
 
         Law: the stage is told whenever somebody else changes its budget, step or mode, or replaces all settings; never when it
-        reports them itself. Trees that a change leaves alone stay painted. Raises ``ValueError`` for a value outside its range.
+        reports them itself. Trees that a change leaves alone stay painted; other trees, asked for before the first node was kept,
+        are shown whole. Raises ``ValueError`` for a value outside its range.
         """
-        settings = change if isinstance(change, Settings) else self.settings.but(**change)
+        settings = change if isinstance(change, Settings) else _grown(self.settings.but(**change), self.settings, origin)
         retold = isinstance(change, Settings) or (origin is not Origin.STAGE and _shown(settings) != _shown(self.settings))
         content = self.content + (origin is Origin.CONTENT)
         revision = self.revision + (retold or settings != self.settings or content != self.content)
@@ -75,6 +85,7 @@ class Page:
             content=content,
             held=False,
             large=self.large or settings.budget > USUAL_BUDGET,
+            refused={} if isinstance(change, Settings) else {name: one for name, one in self.refused.items() if name not in change},
         )
         read = _drawn(after) != _drawn(self)  # the sentences about the link have been read by now
         kept = after.revision if self.standing and trees(after) == trees(self) else self.painted
@@ -93,6 +104,12 @@ class Page:
 def _shown(settings: Settings) -> tuple[int, int, str]:
     step = settings.budget if settings.step == ALL_STEPS else min(settings.step, settings.budget)
     return settings.budget, step, settings.mode
+
+
+def _grown(now: Settings, before: Settings, origin: Origin) -> Settings:
+    """Other trees asked for by a widget at step 0 are shown whole: before the first node there would be nothing to see change."""
+    other = any(getattr(now, name) != getattr(before, name) for name in _TREES)
+    return now.but(step=ALL_STEPS) if other and origin is Origin.WIDGET and now.step == 0 and now.mode == "nodes" else now
 
 
 def _command(revision: int, settings: Settings) -> Command:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from .page import WHOLE, Origin, Page, frame, touched
+from .page import WHOLE, Origin, Page, Refusal, frame, touched
 from .presets import changes_by_name
 from .settings import PROPERTIES, Settings, parse, to_query
 from .stops import settings_at
@@ -151,6 +151,27 @@ def bind(name: str, also: Callable[[object], dict[str, object]] | None = None) -
     """``widget`` for the setting ``name``; ``also`` gives further changes that follow from the new value."""
     take = lambda value: act({name: value} | (also(value) if also else {}))  # noqa: E731
     return widget(name, getattr(current(), name), PROPERTIES[name].clamp, take)
+
+
+def typed(name: str, check: Callable[[str], object]) -> dict[str, object]:
+    """``bind`` for a text that may be mistyped: where ``check`` raises ``ValueError`` the setting stays what it was, the field
+    keeps what was typed, and ``page().refused`` says why.
+    """
+    refused = page().refused.get(name)
+
+    def take(text: str) -> None:
+        try:
+            check(text)
+        except ValueError as error:
+            return refuse(name, text, str(error))
+        return act({name: text})
+
+    return widget(name, refused.text if refused else getattr(current(), name), PROPERTIES[name].clamp, take)
+
+
+def refuse(name: str, text: str, why: str) -> None:
+    """Keep what was typed for a setting and cannot be taken (callback)."""
+    act({}, refused={**page().refused, name: Refusal(text, why)})
 
 
 def _key(name: str, value: object) -> str:

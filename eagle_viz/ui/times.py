@@ -46,10 +46,11 @@ def choose() -> None:
     st.selectbox("Time of a pass", list(names), format_func=names.get, **session.bind("cost", lambda chosen: {"times": ""}))
     if now.cost in ACCELERATORS and not now.times:
         _estimate(now)
-    bound = session.widget("times", now.times or source_of(now).text, lambda text: " ".join(text.split()), _edited)
+    refused = session.page().refused.get("times")
+    shown = refused.text if refused else now.times or source_of(now).text
+    bound = session.widget("times", shown, lambda text: " ".join(text.split()), _edited)
     st.text_area("Pass times in ms (paste your own)", height=125, max_chars=40_000, help=OWN, **bound)
-    if session.page().refused:
-        chrome.say(session.page().refused)
+    chrome.refusal("times")
     chrome.drawer("The same times as a table", "times_as_table", lambda: _table(session.current()))
 
 
@@ -64,18 +65,21 @@ def _estimate(settings: Settings) -> None:
 
 
 def _edited(text: str) -> None:
-    """Take what was typed or pasted (callback); what is too long for a link is refused in a sentence."""
+    """Take what was typed or pasted (callback); what is no times, or too long for a link, is refused in a sentence."""
+    typed = text
     try:
         text = read_times(text.replace("} {", "}\n{")).text if text.startswith(("{", "[")) else text
         if len(text) > PROPERTIES["times"].length:
             raise ValueError(f"times: {len(text)} characters given, allowed are at most {PROPERTIES['times'].length}")
+        if text:
+            parse_times("your own times", text)
     except ValueError as error:
-        return session.act({}, refused=str(error))
+        return session.refuse("times", typed, str(error))
     _take(text)
 
 
 def _take(text: str) -> None:
-    session.act({"times": "" if text == source_of(session.current()).text else text}, refused="")
+    session.act({"times": "" if text == source_of(session.current()).text else text})
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from eagle_viz.ui.page import CHARTS, SETTINGS, STAGE, WHOLE, Origin, Page, frame, touched, trees
+from eagle_viz.ui.page import CHARTS, SETTINGS, STAGE, WHOLE, Origin, Page, Refusal, frame, touched, trees
 from eagle_viz.ui.settings import ALL_STEPS, Settings
 
 
@@ -124,3 +124,20 @@ def test_the_largest_budgets_stay_within_reach_once_they_were_seen():
     """A budget above 128 opens the range up to 512; it stays open when the budget falls again, until it is shut by hand."""
     seen = LAB.changed({"budget": 200}).changed({"budget": 20})
     assert seen.large and not seen.changed({}, large=False).large
+
+
+def test_other_trees_asked_for_before_the_first_node_are_shown_whole():
+    """At step 0 a moved slider would change nothing that one sees; the stage's own word about its step is kept."""
+    start = drawn(step=0)
+    assert start.changed({"sharpness": 1.0}).settings.step == ALL_STEPS
+    assert start.changed({"sharpness": 1.0}).told.step == start.settings.budget
+    assert start.changed({"step": 0, "mode": "phases"}, S).settings.step == 0
+    assert start.changed({"sharpness": 1.0, "step": 0}, S).settings.step == start.changed({"view": "lab"}).settings.step == 0
+    assert drawn(step=3).changed({"seed": 5}).settings.step == 3
+
+
+def test_what_was_refused_is_forgotten_once_the_setting_changes():
+    """A refusal belongs to what was typed last; another value or another start takes it away, another setting does not."""
+    page = replace(LAB, refused={"levels": Refusal("x", "no number")})
+    assert page.changed({"seed": 5}).refused == page.refused
+    assert page.changed({"levels": "0.9"}).refused == page.changed(Settings(preset="flat")).refused == {}
