@@ -177,7 +177,8 @@ def step_sentence(draft: Draft, step: int, label: Label = rank_label) -> str:
     factors = path_confidences(tree, path)
     value = amount(float(tree.values[node]))
     price = f"{product_text(factors)} = {value}" if len(factors) > 1 else value
-    why = draft.policy.reason.format(left=on_offer(draft, step))
+    reason = draft.policy.reason
+    why = reason.format(left=on_offer(draft, step)) if "{left}" in reason else reason
     name = label(path, int(tree.tokens[node]))
     return f"{name[0].upper()}{name[1:]} is kept: {price}, {why}."
 

@@ -52,6 +52,15 @@ def rank_order(value: float, path: Path) -> tuple[float, int, Path]:
     return (-value, len(path), path)
 
 
+def in_canonical_order(paths: Iterable[Path]) -> list[Path]:
+    """Paths sorted by ``canonical_order``, without a key made for each.
+
+    >>> in_canonical_order([(0, 1), (1,), (0, 0), (0,)])
+    [(0,), (1,), (0, 0), (0, 1)]
+    """
+    return sorted(sorted(paths), key=len)
+
+
 def canonical_order(path: Path) -> tuple[int, Path]:
     """Sort key of node numbering: level by level from the root, lexicographic within a level."""
     return (len(path), path)

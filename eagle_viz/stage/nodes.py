@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..core.landscape import Landscape
 from ..core.policies import Draft, Policy
 from ..core.readout import amount, rank_label
-from ..core.tree import ROOT, Path, canonical_order, path_name
+from ..core.tree import ROOT, Path, in_canonical_order, path_name
 from ..view.layout import tidy_layout
 
 GHOST_SIZE = 0.35
@@ -51,7 +51,7 @@ class Nodes:
         kept = set().union(*(run.kept(tier) for run in runs.values()))
         for draft in (draft for run in runs.values() for draft in run.drafts.values()):
             self._collect(draft, None if full else kept)
-        self.paths = sorted(self.facts, key=canonical_order)
+        self.paths = in_canonical_order(self.facts)
         self.index = {path: i for i, path in enumerate(self.paths)}
         self.often = Counter(self.facts[path][0] for path in kept if path)
         self.real = any(landscape.token_text(token) is not None for token, _, _ in self.facts.values())

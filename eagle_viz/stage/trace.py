@@ -101,7 +101,8 @@ def _run(policy: Policy, landscape: Landscape, tier: int, budget: int, curve_to:
     draft, error = draft_up_to(policy, landscape, tier)
     notice = None if error is None else shortfall_sentence(policy, error, "{budget}")
     if policy.nested:
-        return Run(policy, {"all": draft}, notice, budget_curve(policy, landscape, curve_to).tolist())
+        curve = cumulative(draft) if curve_to == tier else budget_curve(policy, landscape, curve_to)
+        return Run(policy, {"all": draft}, notice, curve.tolist())
     sizes = range(draft.budget) if tier <= EVERY_BUDGET_UP_TO else {min(budget, draft.budget)} - {draft.budget}
     drafts = {str(size): policy(landscape, size) for size in sizes} | {str(draft.budget): draft}
     traced = [drafts.get(str(size)) for size in range(draft.budget + 1)]

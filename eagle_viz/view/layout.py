@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ..core.tree import ROOT, Path, canonical_order
+from ..core.tree import ROOT, Path, in_canonical_order
 
 
 def tidy_layout(paths: Sequence[Path], sizes: Mapping[Path, float] | None = None) -> dict[Path, float]:
@@ -19,7 +19,7 @@ def tidy_layout(paths: Sequence[Path], sizes: Mapping[Path, float] | None = None
     >>> tidy_layout([(0,), (1,), (0, 0), (0, 1)])
     {(): 1.0, (0,): 0.5, (1,): 1.5, (0, 0): 0.0, (0, 1): 1.0}
     """
-    ordered = sorted({ROOT, *paths}, key=canonical_order)
+    ordered = in_canonical_order({ROOT, *paths})
     nodes = {path: _Node(1.0 if sizes is None else sizes.get(path, 1.0)) for path in ordered}
     for path in ordered[1:]:
         nodes[path[:-1]].adopt(nodes[path])
