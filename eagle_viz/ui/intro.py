@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from html import escape
+from importlib.resources import files
 
 import streamlit as st
 
@@ -28,8 +31,14 @@ def panel(settings: Settings) -> None:
     """The note where a preset was loaded, the idea and the real text otherwise; and the way into the tour."""
     with st.container(key="intro"):
         st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2>{_note(settings) or _idea()}')
-        with st.container(key="intro-links", horizontal=True, vertical_alignment="center"):
+        before_the_first = settings.step == 0
+        if before_the_first:
             _real_text()
+        with st.container(key="intro-links", horizontal=True, vertical_alignment="center"):
+            if before_the_first:
+                _play()(key="intro-play")
+            else:
+                _real_text()
             tour.invitation(settings)
 
 
@@ -49,6 +58,15 @@ def _idea() -> str:
     words = {term: f'<abbr title="{escape(said)}">{term}</abbr>' for term, said in TERMS.items()}
     idea = re.sub(r"{(.+?)}", lambda found: words[found[1]], IDEA)
     return f'<p class="intro" data-testid="intro">{idea}</p>'
+
+
+@cache
+def _play() -> Callable:
+    """A button that presses the stage's own Play, which may stand below the fold."""
+    here = files(__package__)
+    read = {kind: (here / f"play.{kind}").read_text(encoding="utf-8") for kind in ("js", "css")}
+    button = '<button type="button" data-testid="intro-play">▶ Play: watch both trees grow</button>'
+    return st.components.v2.component("eagle_viz.play", html=button, **read)
 
 
 def _real_text() -> None:
