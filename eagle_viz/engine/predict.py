@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import median
 from time import perf_counter
 
 import torch
@@ -103,14 +104,19 @@ def bench_predict(
     """
     if rounds < 1:
         raise ValueError(f"rounds: {rounds} given, allowed is 1 or more")
-    benches = [Bench(target_folder, head_folder, dtype, prompts, max_new_tokens) for dtype in dtypes]
+    benches = []
+    for dtype in dtypes:
+        benches.append(Bench(target_folder, head_folder, dtype, prompts, max_new_tokens))
+        report(f"{benches[-1].dtype}: {len(benches[-1].texts)} answers decoded plainly")
     if not benches or not all(bench.texts for bench in benches):
         raise ValueError("prompts: no answer of two tokens or more, at least one is needed")
     predicted, taus = {}, {}
     for bench in benches:
         times = time_parts(bench.target, bench.drafter, repeats)
         report(f"{bench.dtype}: parts timed")
-        for name, contexts in bench.rehearsed(contest).items():
+        rehearsed = bench.rehearsed(contest)
+        report(f"{bench.dtype}: every setting rehearsed on {len(next(iter(rehearsed.values())))} contexts")
+        for name, contexts in rehearsed.items():
             predicted[name, bench.dtype] = bench.predicted(contexts, times)
             taus[name, bench.dtype] = sum(one.written for one in contexts) / len(contexts)
     counts = _measure(benches, contest, rounds, report)
@@ -121,16 +127,28 @@ def bench_predict(
     return PredictionReport(tuple(rows))
 
 
-def _measure(benches: Sequence[Bench], contest, rounds: int, report) -> dict[tuple[str, str], tuple[int, int, float]]:
-    """Tokens, passes and seconds of each setting and precision over all rounds; a first answer of each warms up, uncounted."""
-    found = {(name, bench.dtype): (0, 0, 0.0) for bench in benches for name in contest}
+def _measure(
+    benches: Sequence[Bench], contest: Mapping[str, tuple[Policy, int]], rounds: int, report: Callable[[str], None]
+) -> dict[tuple[str, str], tuple[int, int, float]]:
+    """Tokens, passes and seconds of each setting and precision, each answer at its median over the rounds.
+
+    A first answer of each warms up, uncounted.
+    """
+    seconds: dict[tuple[str, str, int], list[float]] = {}
+    counts: dict[tuple[str, str, int], tuple[int, int]] = {}
     for number in range(rounds + 1):
         for place in range(1 if number == 0 else max(len(bench.texts) for bench in benches)):
             for bench in benches:
                 for name, entry in contest.items() if place < len(bench.texts) else ():
-                    made = bench.decoded(name, *entry, bench.texts[place])
+                    *counted, spent = bench.decoded(name, *entry, bench.texts[place])
                     if number:
-                        found[name, bench.dtype] = tuple(a + b for a, b in zip(found[name, bench.dtype], made, strict=True))
+                        key = name, bench.dtype, place
+                        counts[key] = tuple(counted)
+                        seconds.setdefault(key, []).append(spent)
         if number:
             report(f"round {number} of {rounds} decoded")
+    found: dict[tuple[str, str], tuple[int, int, float]] = {}
+    for (name, dtype, place), spent in seconds.items():
+        one = (*counts[name, dtype, place], median(spent))
+        found[name, dtype] = tuple(map(sum, zip(found.get((name, dtype), (0, 0, 0.0)), one, strict=True)))
     return found
