@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import acceptance, bench, calibrate, export, generate, lab, model, page, price, speeds, train, what_if
+from . import acceptance, bench, calibrate, crowd, export, generate, lab, model, page, price, speeds, train, what_if
 from .parser import Parser
 
 ERRORS = (ValueError, LookupError, OSError)
@@ -25,7 +25,9 @@ def build_parser() -> Parser:
     model.add_commands(commands)
     generate.add_commands(commands)
     calibrate.add_commands(commands)
-    speeds.add_commands(bench.add_commands(commands))
+    benches = bench.add_commands(commands)
+    speeds.add_commands(benches)
+    crowd.add_commands(benches)
     price.add_commands(commands)
     what_if.add_commands(commands)
     train.add_commands(commands)

@@ -147,8 +147,9 @@ def head_shape(checkpoint: HeadCheckpoint) -> LlamaShape:
     fields = {k: v for k, v in checkpoint.config.items() if k not in ours}
     try:
         return LlamaShape.of(LlamaConfig(**fields))
-    except (TypeError, ValueError, KeyError) as error:
-        raise HeadError(f"{checkpoint.source}: config.json is not a Llama configuration: {error}") from error
+    except Exception as error:  # a wrong field raises whatever its check raises, some of it of classes that no module exports
+        reason = " ".join(str(error).split())[:300] or type(error).__name__
+        raise HeadError(f"{checkpoint.source}: config.json is not a Llama configuration: {reason}") from error
 
 
 def head_config(target: Target) -> dict:

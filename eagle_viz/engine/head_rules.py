@@ -79,6 +79,9 @@ def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None
         raise HeadError(
             f"{checkpoint.source}: config.json field 'norm_before_residual' is True, allowed is False for EAGLE-1/2 heads"
         )
+    for key in ("d2t", "t2d"):
+        if key in checkpoint.tensors and checkpoint.tensors[key].dim() != 1:
+            raise HeadError(f"{checkpoint.source}: key {key!r} has shape {list(checkpoint.tensors[key].shape)}, expected one axis")
     _check_calibration(checkpoint)
     _check_tensors(checkpoint, hidden, vocabulary)
     _check_vocabulary(checkpoint, vocabulary)

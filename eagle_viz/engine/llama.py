@@ -3,6 +3,7 @@
 Symbols: B batch, n new positions, m cached positions, H hidden size, D head size, V vocabulary.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -15,7 +16,7 @@ from eagle_viz.engine.linear import Linear
 
 @dataclass(frozen=True)
 class LlamaShape:
-    """What a Llama needs besides its weights."""
+    """What a Llama needs besides its weights. Raises ValueError naming a number that is none or not above 0."""
 
     hidden: int
     layers: int
@@ -25,6 +26,12 @@ class LlamaShape:
     norm_eps: float
     rope_theta: float
     max_positions: int
+
+    def __post_init__(self):
+        for name, value in vars(self).items():
+            whole = name not in ("norm_eps", "rope_theta")
+            if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or not 0 < value < math.inf:
+                raise ValueError(f"{name}: {value!r} given, allowed is a {'whole number' if whole else 'number'} above 0")
 
     @classmethod
     def of(cls, config) -> "LlamaShape":

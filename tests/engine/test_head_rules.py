@@ -244,3 +244,29 @@ def test_weights_that_are_no_tensors_by_name_are_one_sentence(checkpoint, tmp_pa
         torch.save(content, tmp_path / "pytorch_model.bin")
         with pytest.raises(HeadError, match="something else than tensors"):
             read_head(tmp_path)
+
+
+@pytest.mark.parametrize("value", [None, "x", float("nan"), -1.0, True])
+def test_a_base_or_epsilon_that_is_no_number_is_named(checkpoint, tiny_target, value):
+    """Fields that are read as numbers hold numbers."""
+    config = {name: entry for name, entry in checkpoint.config.items() if name != "rope_parameters"}
+    for field, name in (("rope_theta", "rope_theta"), ("rms_norm_eps", "norm_eps")):
+        with pytest.raises(HeadError) as raised:
+            Head(HeadCheckpoint(config | {field: value}, checkpoint.tensors, "some/model.safetensors"), tiny_target)
+        assert "\n" not in str(raised.value) and (field in str(raised.value) or name in str(raised.value))
+
+
+def test_a_draft_vocabulary_that_is_a_single_number_is_named(checkpoint, tiny_target):
+    """d2t without an axis."""
+    refused(changed(checkpoint, d2t=torch.tensor(3)), tiny_target, "'d2t' has shape []", "one axis")
+
+
+@pytest.mark.parametrize("content", [b"", b"\x80\x04", b"no weights at all"])
+@pytest.mark.parametrize("name", ["model.safetensors", "pytorch_model.bin"])
+def test_files_that_hold_no_tensors_are_one_sentence(tmp_path, checkpoint, name, content):
+    """Whatever the unpickler or safetensors stumble over."""
+    (tmp_path / "config.json").write_text(json.dumps(dict(checkpoint.config)))
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(HeadError, match="cannot be read: .") as raised:
+        read_head(tmp_path)
+    assert "\n" not in str(raised.value)

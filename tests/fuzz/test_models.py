@@ -60,7 +60,8 @@ def odd_tensor(draw, tensor):
         value = draw(st.sampled_from([float("nan"), float("inf"), 1e30, -1.0]))
         odd[draw(st.integers(0, len(odd) - 1))] = value if odd.is_floating_point() else draw(st.integers(-5, 200))
         return odd.reshape(tensor.shape)
-    changes = {"flat": tensor.flatten(), "cut": tensor[:-1], "more": torch.cat([tensor, tensor]), "empty": tensor[:0]}
+    rows = tensor if tensor.dim() else tensor[None]
+    changes = {"flat": tensor.flatten(), "cut": rows[:-1], "more": torch.cat([rows, rows]), "empty": rows[:0]}
     return changes.get(kind, torch.zeros(())).clone()
 
 
