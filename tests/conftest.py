@@ -5,6 +5,9 @@
 
 import os
 
+if "PYTEST_XDIST_WORKER" in os.environ:  # the workers share the cores: threads of tiny models would only wait for one another
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 from hypothesis import HealthCheck, settings
 
 settings.register_profile("project", deadline=None, derandomize=True, max_examples=50)

@@ -35,8 +35,8 @@ def test_every_policy_finds_all_it_asks_for_at_every_budget(recordings):
     policies = [POLICIES[name]() for name in ("eagle1", "best_static", "max_sweep")]
     policies += [POLICIES["best_first"](max_depth=depth) for depth in (3, 12)]
     policies += [POLICIES["eagle2"](top_k=k, max_depth=d) for k in (7, 10) for d in (6, 12)]
-    for cycle in (cycle for one in recordings for cycle in one.cycles):
-        for budget in (1, 25, 59, MAX_BUDGET):
+    for cycle in (one.cycles[-1] for one in recordings):
+        for budget in (1, 59, MAX_BUDGET):
             assert all(policy(cycle.landscape, budget).tree.budget == budget for policy in policies)
         assert POLICIES["chain"]()(cycle.landscape, CHAIN_DEPTH).tree.depth == CHAIN_DEPTH
 
