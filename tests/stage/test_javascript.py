@@ -29,6 +29,15 @@ def test_the_joined_module_has_each_name_once_and_no_import_left():
     assert len(top) > 100 and not [line for line in code if re.match(r"import |export (?!default)", line)]
 
 
+def test_the_state_has_one_writer():
+    """Only ``update`` writes the fields of START: nowhere else is one of them assigned on a stage."""
+    state = next(path for path in FILES if path.name.endswith("state.js"))
+    start = re.search(r"export const START = \{(.*?)\n\};", state.read_text(encoding="utf-8"), re.DOTALL)[1]
+    fields = "|".join(re.findall(r"^ {2}(\w+):", start, re.MULTILINE))
+    written = re.compile(rf"stage\.(?:{fields}) *(?:[-+*]?=)(?!=)|Object\.assign\(stage,")
+    assert "budget" in fields and [path.name for path in FILES if written.search(path.read_text(encoding="utf-8"))] == [state.name]
+
+
 @pytest.mark.parametrize("path", TESTS, ids=lambda path: path.name)
 def test_its_own_tests_hold(path):
     """Trace reading, geometry, label placement and the reducer, run by node without a page."""
