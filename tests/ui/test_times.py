@@ -1,16 +1,14 @@
 """Pass times as text and as a table: what is edited in one is what the other shows."""
 
 import json
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from eagle_viz.core.cost import PassCost, parse_times
 from eagle_viz.ui import times
 from eagle_viz.ui.settings import PROPERTIES, Settings
+from tests.ui.pages import said
 
-APP = str(Path(__file__).parents[2] / "app.py")
 TABLE = PassCost("mine", (1, 64, 256), (10.0, 11.0, 30.0), 0.6, plain_ms=9.0)
 
 
@@ -39,27 +37,15 @@ def test_every_source_gives_times_that_rise_and_a_title_that_says_what_they_are(
     )
 
 
-def page(**query):
-    """The view at these settings, run once."""
-    app = AppTest.from_file(APP, default_timeout=240)
-    app.query_params.update({"view": "speed", "recording": "smollm2-135m-eagle-fact", **query})
-    return app.run()
-
-
-def html_of(app):
-    """All texts of the page that were written as HTML."""
-    return " ".join(element.proto.body for element in app.main if element.type == "html")
-
-
-def test_rows_of_sglangs_benchmark_are_pasted_and_bad_text_is_one_sentence():
+def test_rows_of_sglangs_benchmark_are_pasted_and_bad_text_is_one_sentence(speed_page):
     """A pasted benchmark becomes the times it tells; rows that do not tell are refused and nothing changes."""
-    app = page()
+    app = speed_page()
     box = app.text_area[0]
     rows = [(1, 0, 0, 10e-3), (1, 3, 16, 14e-3), (1, 5, 16, 16e-3)]
     names = ("batch_size", "steps", "num_draft_tokens", "step_time")
     lines = "\n".join(json.dumps(dict(zip(names, row, strict=True)) | {"acc_length": 2.0}) for row in rows)
     box.set_value(lines.splitlines()[0]).run()
-    assert not app.exception and "needed is a run of steps 0" in html_of(app)
+    assert not app.exception and "needed is a run of steps 0" in said(app)
     assert "times" not in app.query_params
     app.text_area[0].set_value(lines).run()
     assert not app.exception and "1:10 16:11 draft:1" in app.query_params["times"]
