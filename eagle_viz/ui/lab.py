@@ -177,11 +177,13 @@ def _population(settings: Settings) -> None:
     rows, here = world.gains(*args), world.gain_here(settings.sharpness, *args)
     with st.container(key="card-population", border=True):
         seeds = len(affordable_seeds(settings.budget, settings.branching, settings.top_k, settings.max_depth))
-        chrome.card_title("Not just this seed", f"EAGLE-2 against EAGLE-1, mean over {seeds} seeds, budget {settings.budget}")
+        usual = all(getattr(settings, side) == PROPERTIES[side].default for side in ("static", "dynamic"))
+        which = "EAGLE-2 against EAGLE-1" if usual else "always EAGLE-2 against EAGLE-1, whatever is chosen above"
+        chrome.card_title("Not just this seed", f"{which}; mean over {seeds} seeds, budget {settings.budget}")
         text, chart = st.columns([1, 1.9], gap="medium")
         text.html(
             f'<p class="claim" data-testid="population">At sharpness {settings.sharpness:g} EAGLE-2 gets '
-            f"<b class='dynamic'>{here.eagle2:.2f}</b> tokens a pass, EAGLE-1's shape <b class='static'>{here.eagle1:.2f}</b> "
+            f"<b>{here.eagle2:.2f}</b> expected tokens a pass, EAGLE-1's shape <b>{here.eagle1:.2f}</b> "
             f"({here.gain_over_eagle1:+.0%}), the best shape that never looks at the context {here.best_static:.2f} "
             f"({here.gain_over_static:+.0%}).</p><p>{split_of_gain(here, settings.top_k, settings.max_depth)}</p>"
         )

@@ -74,17 +74,18 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
             st.html(f'<p class="quiet">{ORACLE}</p>')
         st.html("".join(map(_verdict, sides, speeds, found, ("static", "dynamic"), [settings.budget] * 2)))
         if early is not None:
-            chrome.html(_early(early, fewer, found[1][1]))
+            chrome.html(_early(sides[1].title, early, fewer, found[1][1]))
 
 
-def _early(speed: np.ndarray, fewer: np.ndarray, passes: np.ndarray) -> str:
+def _early(title: str, speed: np.ndarray, fewer: np.ndarray, passes: np.ndarray) -> str:
     """What stopping the draft early would give: the same trees in fewer passes. Nothing where even so no budget pays."""
     best = int(np.argmax(speed))
     if best == 0:
         return ""
     return (
-        "<p class='verdict' data-testid='speed-early'>EAGLE-2 always makes all its draft passes. Stopping as soon as no deeper "
-        f"candidate can enter the tree keeps the same nodes: {fewer[best]:.1f} of {passes[best]:.0f} passes at {_nodes(best)}, "
+        f"<p class='verdict' data-testid='speed-early'>{escape(title)} always makes all its draft passes. Stopping as soon as no "
+        f"deeper candidate can enter the tree keeps the same nodes: {fewer[best]:.1f} of {passes[best]:.0f} passes at "
+        f"{_nodes(best)}, "
         f"{speed[best]:.2f} times plain decoding.</p>"
     )
 

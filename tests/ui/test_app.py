@@ -123,3 +123,9 @@ def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
     assert "fastest at 128 nodes" in said(app) and "The picture stays as it was." in said(app)
     (field,) = (area for area in app.text_area if "Pass times" in area.label)
     assert field.value == "1:10 x"
+
+
+def test_the_card_of_many_seeds_says_whose_gain_it_shows():
+    """It always compares the same two policies, and says so where the trees above it are others."""
+    assert "whatever is chosen above" not in said(opened())
+    assert "always EAGLE-2 against EAGLE-1, whatever is chosen above" in said(opened(static="eagle2", dynamic="best_first"))
