@@ -141,7 +141,8 @@ class ServedRun:
             live = tuple(_live(name, drafts[name].tree, verdict) for name, verdict in verdicts.items())
             yield root, landscape, live
             root += live[0].accept_length + 1
-            self._report(Progress(self.prompt.name, "generate", root - self.text.prompt_length, self.text.answer_length))
+            done = min(root, self.text.end) - self.text.prompt_length
+            self._report(Progress(self.prompt.name, "generate", done, self.text.answer_length))
 
     def kinds(self) -> list[str]:
         """Of each of the answer's tokens: "first", "accepted" by the leading policy's pass, or its "bonus"."""

@@ -60,7 +60,9 @@ def test_live_verdicts_are_what_a_replay_gives_and_roots_follow_them():
     """Each root lies one pass of the leading policy behind the one before: its accepted tokens and the bonus."""
     with serving("vllm", model=Model(salt=1)) as small, serving("vllm") as large:
         wide = expand_for([POLICIES["eagle2"](max_depth=12)])
-        (made,) = record_served(served(small), served(large), [ASKED], max_new_tokens=12, expand=wide)
+        told = []
+        (made,) = record_served(served(small), served(large), [ASKED], max_new_tokens=12, expand=wide, report=told.append)
+    assert all(now.done <= now.total for now in told) and {now.step for now in told} == {"generate", "record"}
     positions = [cycle.position for cycle in made.cycles]
     for cycle, after in zip(made.cycles, positions[1:], strict=False):
         leader = cycle.verdicts[0]
