@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..core.documents import VERSION, comparison_document, draft_document
-from ..core.readout import Comparison, comparison_remarks, coverage_sentence, misspent, sweep_probability
+from ..core.readout import Comparison, comparison_remarks, coverage_sentence, sweep_probability, wasted_nodes
 from .parser import add_landscape, add_parameters, drafted, landscape_of, policies_of, policy_names, policy_of, print_json, say
 
 
@@ -52,7 +52,7 @@ def run_compare(args: argparse.Namespace) -> int:
         tree, name = draft.tree, draft.policy.name
         row = f"{name:<12}{tree.expected_accepted:>18.3f}{tree.depth:>7}{draft.passes:>8}{sweep_probability(tree):>17.3f}"
         print(row)
-    wasted = len(misspent(pair.static, pair.dynamic))
+    wasted = len(wasted_nodes(pair.static, pair.dynamic))
     static, dynamic = pair.static.policy.title, pair.dynamic.policy.title
     said = f"{wasted} of {pair.static.budget} nodes of {static} wasted: each is less likely than every node of {dynamic}"
     print(f"gain {pair.gain:+.1%}; {said}")

@@ -123,7 +123,7 @@ def budget_curve(policy: Policy, landscape: Landscape, budget: int) -> np.ndarra
     return np.array([*smaller, draft.tree.expected_accepted])
 
 
-def misspent(static: Draft, dynamic: Draft) -> tuple[Path, ...]:
+def wasted_nodes(static: Draft, dynamic: Draft) -> tuple[Path, ...]:
     """Static nodes worth less than the smallest value the dynamic tree keeps, in reveal order."""
     if not dynamic.order:
         return ()

@@ -9,7 +9,7 @@ import pytest
 
 from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
 from eagle_viz.commands import main
-from eagle_viz.core.readout import misspent
+from eagle_viz.core.readout import wasted_nodes
 from eagle_viz.ui.settings import MISCONCEPTION
 from eagle_viz.ui.world import parse_levels
 from tests.browser.conftest import settled, wait_until_still
@@ -69,7 +69,7 @@ def test_it_opens_on_a_landscape_where_eagle2_visibly_wins(lab):
     assert readouts(page) == shown(pair)
     assert 20 <= number(page, "stage-gain") <= 45
     assert page.errors == []
-    assert number(page, "readout-misspent") == len(misspent(pair.static, pair.dynamic))
+    assert number(page, "readout-wasted") == len(wasted_nodes(pair.static, pair.dynamic))
 
 
 def test_the_page_and_an_exported_player_show_the_same_numbers_of_a_seed(lab, open_page, tmp_path):
@@ -219,8 +219,8 @@ def test_the_budget_let_go_in_the_stage_moves_the_charts(lab):
     slider.press("ArrowRight")
     page.wait_for_function("location.search.includes('budget=26')")
     pair = compare(SyntheticLandscape(61), 26, "eagle1", EAGLE2)
-    settled(page, "readout-misspent", "of 26")
-    assert number(page, "readout-misspent") == len(misspent(pair.static, pair.dynamic))
+    settled(page, "readout-wasted", "of 26")
+    assert number(page, "readout-wasted") == len(wasted_nodes(pair.static, pair.dynamic))
 
 
 @pytest.mark.speed
@@ -310,7 +310,7 @@ def test_the_trees_do_not_wait_for_the_charts_which_follow_every_change(open_pag
     page.get_by_role("spinbutton", name="Seed").press("Enter")
     pair = compare(SyntheticLandscape(22), 25, "eagle1", EAGLE2)
     settled(page, "stage-dynamic-expected", f"{pair.dynamic.tree.expected_accepted:.2f}")
-    settled(page, "readout-misspent", f"{len(misspent(pair.static, pair.dynamic))} of 25")
+    settled(page, "readout-wasted", f"{len(wasted_nodes(pair.static, pair.dynamic))} of 25")
 
 
 @pytest.mark.parametrize("touched", ["More settings", "Take it with you", "step"])
@@ -326,7 +326,7 @@ def test_charts_that_were_stopped_half_drawn_come_all_the_same(lab, touched):
         page.wait_for_timeout(150)
         (page.get_by_test_id("stage-back") if touched == "step" else page.get_by_text(touched)).click()
         page.get_by_test_id("stage-last").click()
-        settled(page, "readout-misspent", f"{len(misspent(pair.static, pair.dynamic))} of 25")
+        settled(page, "readout-wasted", f"{len(wasted_nodes(pair.static, pair.dynamic))} of 25")
 
 
 @pytest.mark.parametrize("options", ["hide=header,settings,intro,charts", "hide=charts"])

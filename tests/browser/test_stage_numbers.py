@@ -3,11 +3,11 @@
 import pytest
 
 from eagle_viz import POLICIES, SyntheticLandscape, compare
-from eagle_viz.core.readout import budget_curve, misspent, per_depth, sweep_probability
+from eagle_viz.core.readout import budget_curve, per_depth, sweep_probability, wasted_nodes
 from tests.browser.stage_reading import drag_to, inside, part, read
 
 EAGLE1, EAGLE2 = POLICIES["eagle1"](), POLICIES["eagle2"](max_depth=12)
-FACTS = """return Object.fromEntries(['misspent', 'branch', 'deepest', 'draft'].map((name) =>
+FACTS = """return Object.fromEntries(['wasted', 'branch', 'deepest', 'draft'].map((name) =>
   [name, root.querySelector(`[data-testid=readout-${name}] p`).textContent]))"""
 KEY = "return [...root.querySelectorAll('.card.CARD .key b')].map((e) => e.textContent)"
 BARS = """const {height} = root.querySelector('.card.depth .rule').ownerSVGElement.getBBox();
@@ -29,7 +29,7 @@ def test_the_numbers_below_the_trees_are_those_of_the_step(drawn, step):
     drag_to(page, "stage-step", step)
     pair, whole = pair_at(step), pair_at(25)
     found = inside(page, FACTS)
-    assert found["misspent"] == f"{len(misspent(pair.static, pair.dynamic))} of {step}"
+    assert found["wasted"] == f"{len(wasted_nodes(pair.static, pair.dynamic))} of {step}"
     assert found["branch"] == f"{sweep_probability(pair.static.tree):.2f} {sweep_probability(pair.dynamic.tree):.2f}"
     assert found["deepest"] == f"{pair.static.tree.depth} {pair.dynamic.tree.depth}"
     assert found["draft"] == f"{whole.static.passes} {whole.dynamic.passes}"

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from eagle_viz import POLICIES, SyntheticLandscape, compare
-from eagle_viz.core.readout import misspent
+from eagle_viz.core.readout import wasted_nodes
 from eagle_viz.core.tree import path_name
 from tests.browser.stage_reading import drag_to, glided, inside, part, read
 
@@ -382,13 +382,13 @@ def test_text_has_contrast_and_the_rules_of_axe_hold_in_light_and_dark(stage):
         assert ours == [] and len(checked) > 20
 
 
-def test_the_misspent_static_nodes_are_counted_and_can_be_shown(drawn):
+def test_the_wasted_static_nodes_are_counted_and_can_be_shown(drawn):
     page = drawn()
     pair = compare(SyntheticLandscape(seed=11), 25, "eagle1", POLICIES["eagle2"](max_depth=12))
-    wasted = {path_name(path) for path in misspent(pair.static, pair.dynamic)}
-    assert part(page, "stage-misspent").inner_text().startswith(f"{len(wasted)} nodes of EAGLE-1 shape wasted")
-    assert set(inside(page, "return [...root.querySelectorAll('.misspent')].map((e) => e.dataset.path)")) == wasted
-    part(page, "stage-misspent").click()
+    wasted = {path_name(path) for path in wasted_nodes(pair.static, pair.dynamic)}
+    assert part(page, "stage-wasted").inner_text().startswith(f"{len(wasted)} nodes of EAGLE-1 shape wasted")
+    assert set(inside(page, "return [...root.querySelectorAll('.node.wasted')].map((e) => e.dataset.path)")) == wasted
+    part(page, "stage-wasted").click()
     page.wait_for_timeout(200)
     strong = """return [...root.querySelectorAll('[data-tree=static]')]
       .filter((e) => getComputedStyle(e.querySelector('.mark')).opacity > 0.9)"""

@@ -50,13 +50,13 @@ def test_gain_is_the_ratio_of_the_expected_numbers():
     assert readout.relative_gain(0, 0) == 0 and readout.relative_gain(0, 1) == float("inf")
 
 
-def test_misspent_nodes_are_worth_less_than_the_least_of_the_dynamic_tree():
+def test_wasted_nodes_are_worth_less_than_the_least_of_the_dynamic_tree():
     """About half of EAGLE-1's nodes on sharp landscapes (200 seeds)."""
     shares = []
     for seed in range(200):
         pair = both(seed)
         least = min(pair.dynamic.tree.values)
-        wasted = readout.misspent(pair.static, pair.dynamic)
+        wasted = readout.wasted_nodes(pair.static, pair.dynamic)
         assert all(pair.static.tree.values[pair.static.tree.index[path]] < least for path in wasted)
         shares.append(len(wasted) / 25)
     assert 0.4 < np.mean(shares) < 0.65

@@ -8,7 +8,7 @@ import pytest
 
 from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
 from eagle_viz.core.landscape import Candidates, RecordedLandscape
-from eagle_viz.core.readout import misspent
+from eagle_viz.core.readout import wasted_nodes
 from eagle_viz.core.tree import path_name
 from eagle_viz.stage.nodes import quoted, visible
 from eagle_viz.stage.trace import TIERS, build_trace, tier_of
@@ -68,12 +68,12 @@ def test_parents_come_before_children_and_every_side_reveals_them_first():
             seen.add(i)
 
 
-def test_the_least_value_marks_exactly_the_misspent_static_nodes():
+def test_the_least_value_marks_exactly_the_wasted_static_nodes():
     trace, pair = lab(), compare(SyntheticLandscape(seed=11), 25, EAGLE1, EAGLE2)
     paths, _ = kept(trace, "static", 25)
     least = trace["sides"]["dynamic"]["reveals"]["all"]["least"][25]
     worth = {node["path"]: node["value"] for node in trace["nodes"]}
-    assert [path for path in paths if worth[path] < least] == [path_name(path) for path in misspent(pair.static, pair.dynamic)]
+    assert [path for path in paths if worth[path] < least] == [path_name(path) for path in wasted_nodes(pair.static, pair.dynamic)]
 
 
 def test_the_expand_layers_are_the_frontiers_and_everything_they_scored():

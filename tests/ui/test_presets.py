@@ -6,7 +6,7 @@ import pytest
 
 from eagle_viz import POLICIES, compare
 from eagle_viz.core import recording
-from eagle_viz.core.readout import draft_up_to, misspent, sweep_probability
+from eagle_viz.core.readout import draft_up_to, sweep_probability, wasted_nodes
 from eagle_viz.core.replay import replay, tau
 from eagle_viz.ui.presets import PRESETS, changes_by_name, shown
 from eagle_viz.ui.settings import base_of
@@ -36,7 +36,7 @@ def test_sharp_wins_deep_and_flat_wins_little():
     static, dynamic = drafts("sharp")
     gain = dynamic.tree.expected_accepted / static.tree.expected_accepted - 1
     assert (static.tree.depth, dynamic.tree.depth) == (5, 6) and 0.20 < gain < 0.30
-    assert f"{len(misspent(static, dynamic))} of its 25 nodes" in PRESETS["sharp"].sentence
+    assert f"{len(wasted_nodes(static, dynamic))} of its 25 nodes" in PRESETS["sharp"].sentence
     assert drafts("deep")[1].tree.depth == 12
     static, dynamic = drafts("flat")
     assert round(100 * (dynamic.tree.expected_accepted / static.tree.expected_accepted - 1)) == 4

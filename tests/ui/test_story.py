@@ -6,7 +6,7 @@ import pytest
 
 from eagle_viz import POLICIES
 from eagle_viz.core import recording
-from eagle_viz.core.readout import draft_up_to, misspent
+from eagle_viz.core.readout import draft_up_to, wasted_nodes
 from eagle_viz.core.reliability import wilson
 from eagle_viz.ui import story
 from eagle_viz.ui.presets import PRESETS, note
@@ -72,7 +72,7 @@ def test_every_amount_at_a_stop_is_in_its_picture(number):
     known = {f"{value:.2f}" for tree in trees for value in (*tree.values, *tree.confidences, tree.expected_accepted)}
     assert set(re.findall(r"\d\.\d\d", text)) <= known
     for wasted in re.findall(r"(\d+) of its nodes are worth less", text):
-        assert int(wasted) == len(misspent(*drafts))
+        assert int(wasted) == len(wasted_nodes(*drafts))
 
 
 def link(app):

@@ -161,7 +161,7 @@ export function codeOf(node, at, otherAt, count, least, value) {
   if (!(at[node] < count)) return "";
   const where = otherAt[node] < count ? "shared" : "only";
   const fresh = at[node] === count - 1 ? " fresh" : "";
-  return where + fresh + (value < least ? " misspent" : "");
+  return where + fresh + (value < least ? " wasted" : "");
 }
 
 export function showNode(scene, node, code) {
@@ -178,7 +178,7 @@ export function showNode(scene, node, code) {
     ["value", value],
   ])
     setAttribute(item.group, `data-${name}`, code ? fact : null);
-  for (const word of ["shared", "only", "fresh", "misspent"]) item.group.classList.toggle(word, code.split(" ").includes(word));
+  for (const word of ["shared", "only", "fresh", "wasted"]) item.group.classList.toggle(word, code.split(" ").includes(word));
   if (code) roundOff(item, code);
 }
 

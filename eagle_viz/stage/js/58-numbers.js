@@ -5,7 +5,7 @@ import { expectedAt, factsOf, passesAt, revealAt, SIDES, sideNames, twoDecimals 
 import { inLayers } from "./35-state.js";
 import { barAt, budgetTicks, budgetUnder, curvePath, frameOf, roundTicks, valueAt } from "./46-chart.js";
 
-const FACTS = ["misspent", "branch", "deepest", "draft"];
+const FACTS = ["wasted", "branch", "deepest", "draft"];
 
 function makeFact(name) {
   return html("div", { "data-testid": `readout-${name}` }, [
@@ -86,21 +86,16 @@ function whenText(stage, count) {
 }
 
 function paintFacts(stage, [fixed, free], count, wasted) {
-  const { misspent, branch, deepest, draft } = stage.parts.numbers;
+  const { wasted: lost, branch, deepest, draft } = stage.parts.numbers;
   const [nameFixed, nameFree] = sideNames(stage.trace);
   const passes = SIDES.map((side) => passesAt(stage.reveals[side], stage.budget));
   const shown = Math.min(count, stage.reveals.static.order.length);
-  writeFact(
-    misspent,
-    `Wasted nodes of ${nameFixed}`,
-    [wasted, `of ${shown}`],
-    `each is less likely than every node of ${nameFree}`,
-  );
+  writeFact(lost, `Wasted nodes of ${nameFixed}`, [wasted, `of ${shown}`], `each is less likely than every node of ${nameFree}`);
   const chances = [fixed, free].map((facts) => twoDecimals(facts.branch));
   writeFact(branch, "Chance that a whole branch is accepted", chances, "not what we maximise");
   writeFact(deepest, "Deepest guess", [fixed.depth, free.depth], "levels below the root");
   writeFact(draft, "Draft passes", passes, `for the budget of ${stage.budget}; each costs time before the verify pass`);
-  misspent.second.className = "of";
+  lost.second.className = "of";
 }
 
 function writeFact(cell, title, [first, second], remark) {

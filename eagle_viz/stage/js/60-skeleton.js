@@ -204,7 +204,7 @@ function makeLegend() {
     html("button", {
       type: "button",
       class: "wasted",
-      "data-testid": "stage-misspent",
+      "data-testid": "stage-wasted",
       "aria-pressed": "false",
       title: "Show them",
     }),

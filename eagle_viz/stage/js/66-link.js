@@ -77,7 +77,7 @@ function tipLines(stage, side, node) {
   const { text, path } = stage.trace.nodes[node];
   if (!isShown(stage, side, node)) return [html("b", { class: "absent" }, ["not in this tree"])];
   const name = text === undefined ? `path ${path}` : `${text}  ·  path ${path}`;
-  const wasted = stage.scenes[side].codes.get(node)?.endsWith("misspent")
+  const wasted = stage.scenes[side].codes.get(node)?.endsWith("wasted")
     ? html("i", {}, [`wasted: less likely than every node of ${stage.trace.sides.dynamic.name}`])
     : null;
   return [html("b", {}, [name]), html("span", {}, [spelled(stage.trace, node)]), wasted].filter(Boolean);

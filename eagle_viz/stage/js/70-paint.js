@@ -18,7 +18,7 @@ export function paint(stage) {
   paintReadouts(stage, reveals, count);
   paintWords(stage, reveals, count);
   paintCounts(stage, tallies);
-  paintNumbers(stage, count, tallies.static.misspent);
+  paintNumbers(stage, count, tallies.static.wasted);
   paintNotice(stage);
   paintControls(stage);
   paintVerdict(stage);
@@ -32,13 +32,13 @@ function paintTree(stage, side, reveals, count) {
   const here = reveals[side].at;
   const there = reveals[OTHER[side]].at;
   const least = side === "static" ? leastOf(reveals.dynamic, count) : -1;
-  const tally = { shared: 0, only: 0, misspent: 0 };
+  const tally = { shared: 0, only: 0, wasted: 0 };
   for (const node of scene.byNode.keys()) {
     const code = codeOf(node, here, there, count, least, stage.trace.nodes[node].value);
     showNode(scene, node, code);
     if (!code) continue;
     tally[code.startsWith("shared") ? "shared" : "only"] += 1;
-    if (code.endsWith("misspent")) tally.misspent += 1;
+    if (code.endsWith("wasted")) tally.wasted += 1;
   }
   paintRing(scene, stage.mode === "verify" ? undefined : reveals[side].order[count - 1]);
   return tally;
@@ -104,11 +104,11 @@ function layerWords(stage) {
 function paintCounts(stage, tallies) {
   for (const side of SIDES)
     setText(stage.parts.counts[side], `${tallies[side].shared} in both trees, ${tallies[side].only} only in this one`);
-  const { misspent } = tallies.static;
+  const { wasted } = tallies.static;
   const [fixed, free] = sideNames(stage.trace);
-  setText(stage.parts.wasted, `${misspent} ${misspent === 1 ? "node" : "nodes"} of ${fixed} wasted`);
+  setText(stage.parts.wasted, `${wasted} ${wasted === 1 ? "node" : "nodes"} of ${fixed} wasted`);
   setAttribute(stage.parts.wasted, "title", `Each is less likely than every node of ${free}. Show them`);
-  stage.parts.wasted.hidden = misspent === 0;
+  stage.parts.wasted.hidden = wasted === 0;
 }
 
 // Where a pool is smaller than the budget Python's sentence says so.

@@ -65,7 +65,7 @@ const DRAWERS = { "stage-table-toggle": "table", "stage-keys-toggle": "keys", "s
 function wireDrawers(stage, on) {
   for (const [button, part] of Object.entries(DRAWERS)) on(button, "click", () => toggleDrawer(stage, button, part));
   on("stage-full", "click", () => toggleFull(stage));
-  on("stage-misspent", "click", (event) => {
+  on("stage-wasted", "click", (event) => {
     const shown = stage.scenes.static.canvas.classList.toggle("blaming");
     event.currentTarget.setAttribute("aria-pressed", String(shown));
   });

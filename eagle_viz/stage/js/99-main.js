@@ -54,7 +54,7 @@ function partsOf(root) {
     notice: root.querySelector(".notice"),
     kept: root.querySelector(".legend .kept"),
     expanding: root.querySelector(".legend .expanding"),
-    wasted: root.querySelector(".wasted"),
+    wasted: root.querySelector("button.wasted"),
     numbers: numberParts(root),
     live: find("stage-live"),
     table: find("stage-table"),
