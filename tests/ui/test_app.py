@@ -9,7 +9,7 @@ import pytest
 
 from eagle_viz.ui.presets import PRESETS
 from eagle_viz.ui.settings import VIEWS
-from eagle_viz.ui.tour import STOPS
+from eagle_viz.ui.stops import STOPS, settings_at
 from tests.ui.pages import APP, opened, said, settings_of
 
 
@@ -123,6 +123,14 @@ def test_pass_times_of_ones_own_come_from_the_link_and_go_back_into_it():
     assert "fastest at 128 nodes" in said(app) and "The picture stays as it was." in said(app)
     (field,) = (area for area in app.text_area if "Pass times" in area.label)
     assert field.value == "1:10 x"
+
+
+def test_the_tour_ends_on_a_setting_that_pays():
+    """At the last stop EAGLE-2 is faster than plain decoding at the very budget that the stop sets."""
+    page = said(opened(tour=str(len(STOPS))))
+    budget = settings_at(len(STOPS)).budget
+    (speed,) = re.findall(rf"EAGLE-2</b>.*? At {budget} nodes it gets [\d.]+ tokens a pass and ([\d.]+) times the speed", page)
+    assert float(speed) > 1.2
 
 
 def test_the_card_of_many_seeds_says_whose_gain_it_shows():
