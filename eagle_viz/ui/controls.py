@@ -164,6 +164,8 @@ def _policies() -> None:
     for side, colour in (("static", "Gray"), ("dynamic", "Blue")):
         help_ = f"The policy that decides which guesses the {colour.lower()} tree keeps."
         st.selectbox(f"{colour} tree", list(titles), format_func=titles.get, help=help_, **session.bind(side))
+        if side == "static" and session.current().shape.strip():
+            st.html('<p class="quiet">Your own shape is drawn in its place; empty it under More settings.</p>')
 
 
 def _more(settings: Settings) -> None:

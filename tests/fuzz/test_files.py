@@ -52,7 +52,7 @@ def used(found) -> None:
 def use_recording(found: Recording) -> None:
     """Two trees in every cycle, their verdicts, the text with its passes, and both taus."""
     passes = [replay(cycle, POLICIES["eagle1"]()(cycle.landscape, 2).tree) for cycle in found.cycles]
-    reader_data(found, passes, passes, 0)
+    reader_data(found, passes, passes, 0, ("EAGLE-1 shape", "EAGLE-1 shape"))
     for number, cycle in enumerate(found.cycles):
         verdict_sentence(found, number, POLICIES["chain"]()(cycle.landscape, 1).tree)
     json.dumps([found.tau, found.title, found.answer, found.whole], ensure_ascii=False).encode()
