@@ -63,7 +63,7 @@ def test_it_opens_on_a_landscape_where_eagle2_visibly_wins(lab):
     page = lab()
     assert readouts(page)[:2] == [0, 0]
     page.get_by_test_id("intro-play").click()
-    settled(page, "stage-phase", "STEP 1")
+    settled(page, "stage-phase", "step 1")
     page.get_by_test_id("stage-last").click()
     pair = compare(SyntheticLandscape(seed=61, sharpness=2.5), 25, "eagle1", EAGLE2)
     assert readouts(page) == shown(pair)
