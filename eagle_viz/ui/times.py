@@ -57,7 +57,7 @@ def choose() -> None:
 def _estimate(settings: Settings) -> None:
     row = PROPERTIES["billions"]
     label = "Parameters of the target, in billions"
-    st.number_input(label, row.low, row.high, step=1.0, format="%g", **session.bind("billions"))
+    st.number_input(label, float(row.low), float(row.high), step=1.0, format="%g", **session.bind("billions"))
     chip = ACCELERATORS[settings.cost]
     st.html(
         f'<p class="quiet" data-testid="times-source">Estimated, not measured: {chip.source}; 1 ms a pass beside it supposed.</p>'

@@ -49,3 +49,13 @@ def test_rows_of_sglangs_benchmark_are_pasted_and_bad_text_is_one_sentence(speed
     assert "times" not in app.query_params
     app.text_area[0].set_value(lines).run()
     assert not app.exception and "1:10 16:11 draft:1" in app.query_params["times"]
+
+
+@pytest.mark.parametrize("name", ["gpu", "h100"])
+def test_a_source_is_chosen_and_shown_as_text_and_as_a_table(speed_page, name):
+    """The page stands with an estimate and an assumption; the drawer holds their times, and an estimate names its data sheet."""
+    app = speed_page(cost=name, state={"times_as_table": True})
+    assert not app.exception
+    assert app.dataframe[0].value["time"].tolist()[0] == pytest.approx(times.source_of(Settings(cost=name)).verify_ms[0], rel=1e-4)
+    assert ("data sheet" in said(app)) == (name == "h100")
+    assert app.text_area[0].value == times.source_of(Settings(cost=name)).text
