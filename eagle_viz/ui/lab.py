@@ -7,11 +7,10 @@ import streamlit as st
 from ..core.landscape import NotRecordedError
 from ..core.population import Population, affordable_seeds
 from ..core.readout import comparison_remarks
-from ..stage import painted_revision, stage, stage_report
 from ..view import figures
-from . import chrome, controls, intro, opened, session, share, world
-from .page import CHARTS, SETTINGS, STAGE, Origin
-from .settings import ALL_STEPS, PROPERTIES, Settings, effective_settings
+from . import chrome, controls, intro, opened, session, share, stage_panel, world
+from .page import CHARTS, SETTINGS
+from .settings import PROPERTIES, Settings
 
 CHART = {"displayModeBar": False, "scrollZoom": False}
 
@@ -35,7 +34,7 @@ def panel(settings: Settings) -> None:
 def _front(settings: Settings) -> None:
     if not settings.hides("intro") and not settings.tour:
         intro.panel(settings)
-    stage_panel()
+    stage_panel.panel()
 
 
 def _behind(settings: Settings) -> None:
@@ -46,7 +45,7 @@ def _behind(settings: Settings) -> None:
 
 def stage_and_readouts(settings: Settings) -> None:
     """The stage, and under it the second row of numbers with the two charts."""
-    stage_panel()
+    stage_panel.panel()
     _behind(settings)
 
 
@@ -54,46 +53,6 @@ def stage_and_readouts(settings: Settings) -> None:
 def settings_panel() -> None:
     """The column of the lab's settings."""
     controls.column(session.current())
-
-
-@st.fragment(key=STAGE)
-def stage_panel() -> None:
-    """The stage. Runs alone while one steps or holds its sharpness.
-
-    New trees come without what one does not see at first (candidates, further tiers, rolls), which takes longer than they do; that
-    follows when they are painted, with the charts.
-    """
-    page, drawn = session.page(), False
-    with chrome.in_one_sentence():
-        _mount()
-        drawn = True
-    if page.held:
-        return  # the link waits until the hand lets go
-    session.write_link()
-    if not drawn:
-        session.nothing_to_paint()
-
-
-def _mount() -> None:
-    page = session.page()
-    settings, report = effective_settings(page.settings), stage_report()
-    unseen = page.settings.mode == "nodes" and not (report and report.candidates)
-    stage(
-        _trace(settings, bare=not page.standing and (page.held or unseen)),
-        page.told,
-        live_sharpness=settings.sharpness if settings.source == "synthetic" else None,
-        max_budget=controls.largest_budget(settings),
-        charts=not settings.hides("charts"),
-        ask=None if page.standing or page.held else page.revision,
-        on_report=take_report,
-        on_painted=lambda: session.painted(painted_revision()),
-        key="stage",
-    )
-
-
-def _trace(settings: Settings, bare: bool) -> dict:
-    size = world.trace_size(settings, bare)
-    return world.trace(world.LandscapeKey.of(settings), *world.sides(settings), *size, full=not bare)
 
 
 @st.fragment(key=CHARTS)
@@ -112,7 +71,7 @@ def behind() -> None:
 
 def _all_charts(settings: Settings) -> None:
     try:
-        _trace(settings, bare=False)
+        stage_panel.trace_of(settings, bare=False)
     except (ValueError, NotRecordedError):
         return  # the stage says why
     with chrome.in_one_sentence():
@@ -120,17 +79,6 @@ def _all_charts(settings: Settings) -> None:
     if settings.view == "lab" and settings.source == "synthetic":
         with chrome.in_one_sentence():
             _population(settings)
-
-
-def take_report() -> None:
-    """Take over what the stage reports (callback). A report sent before it heard of the last command would undo that command."""
-    now = stage_report()
-    if now.told != session.page().told.revision:
-        return session.act({}, Origin.STAGE, held=now.dragging)
-    changes = {"budget": now.budget, "step": ALL_STEPS if now.step >= now.budget else now.step, "mode": now.mode}
-    if now.sharpness is not None:
-        changes["sharpness"] = PROPERTIES["sharpness"].clamp(now.sharpness)
-    session.act(changes, Origin.STAGE, held=now.dragging)
 
 
 def _remarks(settings: Settings) -> None:

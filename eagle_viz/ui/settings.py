@@ -8,6 +8,7 @@ from dataclasses import dataclass, make_dataclass, replace
 
 from ..core.policies import POLICIES, Parameter, every_parameter
 from ..core.roofline import ACCELERATORS
+from ..stage.player import MODES
 
 SOURCES = {"synthetic": "Synthetic", "levels": "By hand", "recording": "Real text", "file": "File"}
 VIEWS = {
@@ -18,7 +19,6 @@ VIEWS = {
     "pass": "Verify pass",
 }
 RECORDED_VIEWS = ("text", "pass", "confidence", "speed")
-MODES = ("nodes", "phases", "verify")
 USUAL_BUDGET = 128
 """Budgets up to here are computed ahead; larger ones, on landscapes that are not recorded, when asked for."""
 RECORDED_CHAIN = 64

@@ -8,7 +8,7 @@ import pytest
 
 from eagle_viz.core import recording
 from eagle_viz.core.policies import POLICIES
-from eagle_viz.ui import lab, session
+from eagle_viz.ui import session, stage_panel
 from eagle_viz.ui.live import DRAFTERS
 from eagle_viz.ui.page import STAGE, Origin
 from eagle_viz.ui.presets import PRESETS, changes_by_name
@@ -149,13 +149,13 @@ def test_settings_without_trees_do_not_keep_the_rest_of_the_page_waiting():
 @pytest.fixture
 def sent(monkeypatch):
     """What the stage was sent, run by run: the trace and the options."""
-    calls, stage = [], lab.stage
+    calls, stage = [], stage_panel.stage
 
     def noting(trace, command, **options):
         calls.append({"trace": trace, "command": command} | options)
         return stage(trace, command, **options)
 
-    monkeypatch.setattr(lab, "stage", noting)
+    monkeypatch.setattr(stage_panel, "stage", noting)
     return calls
 
 
@@ -270,12 +270,12 @@ def test_a_report_sent_before_a_command_was_heard_undoes_nothing(page, monkeypat
     from eagle_viz.stage import StageReport
 
     late = StageReport(40, 40, "nodes", told=session.page().told.revision)
-    monkeypatch.setattr(lab, "stage_report", lambda: late)
+    monkeypatch.setattr(stage_panel, "stage_report", lambda: late)
     session.act({"budget": 4})
-    lab.take_report()
+    stage_panel.take_report()
     assert session.current().budget == 4
-    monkeypatch.setattr(lab, "stage_report", lambda: replace(late, told=session.page().told.revision))
-    lab.take_report()
+    monkeypatch.setattr(stage_panel, "stage_report", lambda: replace(late, told=session.page().told.revision))
+    stage_panel.take_report()
     assert session.current().budget == 40
 
 
