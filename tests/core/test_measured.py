@@ -87,3 +87,13 @@ def test_a_policy_that_the_table_lacks_is_named(path):
     """The policies that it has are listed."""
     with pytest.raises(MeasuredError, match="'eagle9:1' given, the table has eagle2:4, chain:2"):
         read_measured(path).standing("eagle9:1")
+
+
+def test_the_shipped_table_speaks_of_thousands_of_passes():
+    """At one budget EAGLE-2 is ahead of EAGLE-1's shape by more than chance, and the greedy reading promises what comes."""
+    found = read_measured()
+    assert found.contexts > 3000 and found.reading == "greedy"
+    assert found.standing("eagle2:25").over["eagle1:25"].low > 0
+    for one in found.standings:
+        assert one.whole.low < one.whole.tau < one.whole.high
+        assert abs(one.whole.expected - one.whole.accepted) < abs(one.whole.sampled - one.whole.accepted)
