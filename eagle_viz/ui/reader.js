@@ -100,19 +100,10 @@ function stripOf(data) {
   return strip;
 }
 
-// A click brings the trees of its pass into sight; the arrow keys stay in the text.
-function showTrees(root) {
-  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  const page = (root.getRootNode().host ?? root).ownerDocument;
-  page.querySelector(".st-key-stage")?.scrollIntoView({ behavior: calm ? "auto" : "smooth", block: "nearest" });
-}
-
 function listen(root, data, choose) {
   root.onclick = (event) => {
     const hit = event.target.closest("[data-cycle]");
-    if (!hit) return;
-    choose(Number(hit.dataset.cycle));
-    showTrees(root);
+    if (hit) choose(Number(hit.dataset.cycle));
   };
   root.onkeydown = (event) => {
     const moves = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
