@@ -52,7 +52,7 @@ def _policies(found: Measured) -> str:
     greedy = " Expected is read for greedy decoding." if found.reading == "greedy" else ""
     caption = f"tau: tokens written per verify pass, with a 95 % interval over answers; accepted: drafted tokens a pass.{greedy}"
     head = "<tr><th>Policy</th><th>Nodes</th><th>tau</th><th>Accepted</th><th>Expected</th><th>Expected for sampling</th></tr>"
-    return f"<table class='numbers' data-testid='many'><caption>{caption}</caption>{head}{rows}</table>"
+    return f"<div class='wide'><table class='numbers' data-testid='many'><caption>{caption}</caption>{head}{rows}</table></div>"
 
 
 def _policy_row(one: Standing) -> str:
@@ -69,7 +69,10 @@ def _kinds(found: Measured) -> str:
         for kind in found.standings[0].by_kind
     )
     caption = "tau by kind of text (policy:nodes)"
-    return f"<table class='numbers' data-testid='many-kinds'><caption>{caption}</caption><tr><th>Kind</th>{head}</tr>{rows}</table>"
+    table = (
+        f"<table class='numbers' data-testid='many-kinds'><caption>{caption}</caption><tr><th>Kind</th>{head}</tr>{rows}</table>"
+    )
+    return f"<div class='wide'>{table}</div>"
 
 
 def calibration() -> list[str]:

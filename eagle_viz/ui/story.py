@@ -52,6 +52,15 @@ def texts() -> tuple[str, ...]:
     return tuple(name for name in recording.shipped() if not name.startswith("oracle"))
 
 
+def _readable(name: str) -> bool:
+    """Whether a file is a recording: one that is not is told where it is opened, and is no example here."""
+    try:
+        library.read_recording(name)
+    except ValueError:
+        return False
+    return True
+
+
 def counts(name: str) -> list[tuple[int, int]]:
     """Drafted tokens accepted in each pass of a text by the page's first two policies, with its first settings."""
     budget = Settings().budget
@@ -82,12 +91,12 @@ def _accepted(found: Recording, position: int, count: int) -> str:
 
 def first_example() -> Example | None:
     """The example of the first text that has one."""
-    return next((found for name in texts() if (found := example(name)) is not None), None)
+    return next((found for name in texts() if _readable(name) and (found := example(name)) is not None), None)
 
 
 def clearest_example() -> Mapping[str, object]:
     """The settings of an example in the text on which the dynamic tree gets most tokens ahead; empty where there is none."""
-    names = [name for name in texts() if example(name) is not None]
+    names = [name for name in texts() if _readable(name) and example(name) is not None]
     if not names:
         return {}
     return example(max(names, key=lambda name: sum(more - few for few, more in counts(name)))).changes
@@ -95,14 +104,15 @@ def clearest_example() -> Mapping[str, object]:
 
 def how_often() -> str:
     """In how many recorded passes the dynamic tree gets more accepted (95 % interval) and in how many fewer; may be empty."""
-    pairs = [pair for name in texts() for pair in counts(name)]
+    names = [name for name in texts() if _readable(name)]
+    pairs = [pair for name in names for pair in counts(name)]
     if not pairs:
         return ""
     more, fewer = sum(b > a for a, b in pairs), sum(b < a for a, b in pairs)
     low, high = wilson(more, len(pairs))
     first, second = (side.title for side in _pair())
     return (
-        f"Over the {len(texts())} recorded texts {second} gets more tokens accepted than {first} in {more} of {len(pairs)} passes "
+        f"Over the {len(names)} recorded texts {second} gets more tokens accepted than {first} in {more} of {len(pairs)} passes "
         f"({100 * more / len(pairs):.0f} %; 95 % interval {100 * low:.0f} to {100 * high:.0f} %), fewer in {fewer}, and as many in "
         f"{len(pairs) - more - fewer}."
     )

@@ -180,6 +180,7 @@ def test_the_page_moves_to_the_first_passes_of_a_run_and_stays_where_one_went_wh
 def test_system_prompt_raw_text_and_the_next_turn_are_asked_as_typed(monkeypatch):
     """The panel: a system prompt and a raw text reach the request; after an answer the next prompt can go on from it."""
     requests = []
+    monkeypatch.setattr(live_module, "target_is_here", lambda: True)
     monkeypatch.setattr(live_module, "start", lambda request: requests.append(request) or Live(request, finished=True))
     app = opened(view="text")
     app.text_area(key="live_prompt").set_value("First?").run()

@@ -8,7 +8,7 @@ import pytest
 
 from eagle_viz.core import recording
 from eagle_viz.core.policies import POLICIES
-from eagle_viz.ui import session, stage_panel
+from eagle_viz.ui import live, session, stage_panel
 from eagle_viz.ui.live import DRAFTERS
 from eagle_viz.ui.page import STAGE, Origin
 from eagle_viz.ui.presets import PRESETS, changes_by_name
@@ -104,8 +104,9 @@ def session_url(app):
     return app.session_state["page"].url
 
 
-def test_the_page_keeps_five_values_in_the_session_and_no_more():
+def test_the_page_keeps_five_values_in_the_session_and_no_more(monkeypatch):
     """Counted on a page where everything was done: a preset, a file, the tour, a live run that failed."""
+    monkeypatch.setattr(live, "target_is_here", lambda: True)
     app = opened(state={"share_open": True})
     app.file_uploader(key="upload").set_value(trees(0.5)).run()
     app.button(key="tour_start").click().run()
