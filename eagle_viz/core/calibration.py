@@ -11,6 +11,7 @@ import numpy as np
 from .ladder import Rung, ablation_policies, ladder_policies, score_policies
 from .landscape import Landscape
 from .policies import Eagle2, Policy
+from .policies.base import DEFAULT_LEVELS
 from .readout import draft_up_to
 from .recording import Recording, read_in
 from .reliability import Group, Observations, Reliability, by_depth, by_rank, clustered_mean, observe, reliability, sampled_value
@@ -188,7 +189,7 @@ def summarise(
 def calibrate_recorded(
     recordings: Sequence[Recording],
     budget: int = 59,
-    max_depth: int = 12,
+    max_depth: int = DEFAULT_LEVELS,
     reading: str | None = None,
     others: Mapping[str, Policy] | None = None,
 ) -> CalibrationReport:
