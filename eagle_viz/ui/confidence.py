@@ -60,9 +60,10 @@ def _show() -> None:
         chrome.card_title("Confidence against acceptance", aside)
         with st.spinner(f"Reading {len(names)} recording{'s' * (len(names) > 1)} …"):
             seen = replays.observations(names, key, settings.budget)
-        _reliability(seen)
+        found = reliability.reliability(seen)
+        _reliability(seen, found)
         if recording.read_for_greedy:
-            _greedy(seen)
+            _greedy(seen, found)
         chrome.remarks(many_contexts.calibration(), "many-calibration")
     with st.container(key="card-ladder", border=True), chrome.in_one_sentence():
         _ladder(names, settings, recording)
@@ -98,8 +99,7 @@ def _synthetic(settings: Settings) -> list[Sureness]:
     return synthetic_sureness(world.gains(*args), settings.branching, settings.coverage, seeds)
 
 
-def _reliability(seen: reliability.Observations) -> None:
-    found = reliability.reliability(seen)
+def _reliability(seen: reliability.Observations, found: reliability.Reliability) -> None:
     each = found.count // max(1, len(found.bins))
     st.html(
         f'<p class="claim" data-testid="ece">Calibration error <b class="dynamic">{found.ece:.3f}</b></p>'
@@ -123,7 +123,7 @@ def _reliability(seen: reliability.Observations) -> None:
         _side_by_side(pair)
 
 
-def _greedy(seen: reliability.Observations) -> None:
+def _greedy(seen: reliability.Observations, plain: reliability.Reliability) -> None:
     """The same nodes by their chance to be the target's first choice: the reading that these trees are drawn in."""
     chances = replace(seen, confidence=seen.chance)
     found = reliability.reliability(chances)
@@ -131,7 +131,7 @@ def _greedy(seen: reliability.Observations) -> None:
     st.html(
         f'<p class="claim" data-testid="ece-greedy">Calibration error <b class="dynamic">{found.ece_accepted:.3f}</b></p>'
         '<p class="quiet">Mean distance of this chance from the share that was accepted in these texts; of the confidence as it is '
-        f"{reliability.reliability(seen).ece_accepted:.3f}.</p>"
+        f"{plain.ece_accepted:.3f}.</p>"
     )
     charts = (
         ("reliability-greedy", figures.reliability(found), "Bins of equal count: chance to be the first choice against acceptance"),

@@ -1,17 +1,5 @@
-"""The tiny random target, built once a session."""
+"""The tiny random target for the tests of this folder."""
 
-import pytest
-from transformers import LlamaForCausalLM
+from tests.engine.fixtures import hf_llama, tiny_target
 
-from eagle_viz.engine.target import Target
-from tests.engine.tiny import tiny_llama, tiny_tokenizer
-
-
-@pytest.fixture(scope="session")
-def hf_llama() -> LlamaForCausalLM:
-    return tiny_llama()
-
-
-@pytest.fixture(scope="session")
-def tiny_target(hf_llama) -> Target:
-    return Target(hf_llama, tiny_tokenizer())
+__all__ = ["hf_llama", "tiny_target"]

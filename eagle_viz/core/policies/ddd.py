@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..landscape import Landscape
 from .base import (
     DEFAULT_LEVELS,
@@ -63,13 +61,8 @@ class Ddd(Policy):
 
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
         budget = check_budget(budget)
-        layers, frontier = Layers(landscape, self.top_k), np.zeros(1, dtype=np.int64)
-        for _ in range(self.max_depth):
-            layers.expand(frontier)
-            beam = greatest(layers.values, self.top_k)
-            if not len(beam) or math.fsum(layers.values[beam]) < self.least_mass:
-                break
-            frontier = layers.first + beam
+        layers = Layers(landscape, self.top_k)
+        layers.descend(self.max_depth, self.top_k, lambda beam: math.fsum(beam) >= self.least_mass)
         draft = layers.draft(self, 1 + greatest(layers.scored(), budget))
         if draft.budget < budget:
             raise StoppedError(budget, draft, "lower least_mass, or raise top_k, max_depth or the candidates per node")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +47,19 @@ class Layers:
         self._passes.append(nodes)
         self._blocks.append(block)
         self._values.append(self.values)
+
+    def descend(self, levels: int, width: int, goes_on: Callable[[np.ndarray], bool]) -> None:
+        """At most ``levels`` draft passes, each on the ``width`` most valuable rows of the newest layer, best first.
+
+        Ends where a layer is empty, or where ``goes_on(values)`` of that beam [at most ``width``] says so.
+        """
+        frontier = np.zeros(1, dtype=np.int64)
+        for _ in range(levels):
+            self.expand(frontier)
+            beam = greatest(self.values, width)
+            if not len(beam) or not goes_on(self.values[beam]):
+                break
+            frontier = self.first + beam
 
     def _frontier(self, rows: np.ndarray) -> Frontier:
         """Rows of the newest layer as the nodes of a draft pass."""

@@ -84,13 +84,8 @@ class Priced(Policy):
 
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
         budget = check_budget(budget)
-        layers, frontier = Layers(landscape, self.top_k), np.zeros(1, dtype=np.int64)
-        for _ in range(self.max_depth):
-            layers.expand(frontier)
-            beam = greatest(layers.values, self.top_k)
-            if not len(beam) or not self._pays(layers, layers.values[beam], budget):
-                break
-            frontier = layers.first + beam
+        layers = Layers(landscape, self.top_k)
+        layers.descend(self.max_depth, self.top_k, lambda beam: self._pays(layers, beam, budget))
         scored = layers.scored()
         count = int(np.argmax(self.rates(scored, layers.passes, budget)))
         draft = layers.draft(self, 1 + greatest(scored, count))
