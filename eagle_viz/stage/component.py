@@ -19,7 +19,8 @@ class Command:
     """What Python wants the stage to show: ``step`` nodes kept of ``budget`` (root not counted), in this mode.
 
     The stage follows a command whose ``revision`` it has not heard yet and ignores one that it knows, so that the answer to its own
-    report never pulls at a slider that is still moving. Raises ``ValueError`` for a step or a mode that cannot be shown.
+    report never pulls at a slider that is still moving. ``in_sight``: following it, the stage also scrolls itself into sight.
+    Raises ``ValueError`` for a step or a mode that cannot be shown.
 
     >>> Command(1, budget=25, step=26)
     Traceback (most recent call last):
@@ -30,6 +31,7 @@ class Command:
     budget: int
     step: int
     mode: str = "nodes"
+    in_sight: bool = False
 
     def __post_init__(self) -> None:
         if not 0 <= self.step <= self.budget:
@@ -137,7 +139,8 @@ def _encoded(data: Mapping[str, object]) -> bytes:
 
 
 def _sent(command: Command) -> dict[str, object]:
-    return {"told": command.revision, "budget": command.budget, "step": command.step, "mode": command.mode}
+    shown = {"budget": command.budget, "step": command.step, "mode": command.mode}
+    return {"told": command.revision, "in_sight": command.in_sight} | shown
 
 
 def _nothing() -> None:

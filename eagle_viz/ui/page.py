@@ -66,8 +66,11 @@ class Page:
         """The page as a URL opens it."""
         return cls(settings, notes, url, 1, _command(1, settings), large=settings.budget > USUAL_BUDGET)
 
-    def changed(self, change: Settings | Mapping[str, object], origin: Origin = Origin.WIDGET, **own: object) -> Page:
-        """The page after a change: settings in place of all of these, or new values of some; ``own``: other fields of the page.
+    def changed(
+        self, change: Settings | Mapping[str, object], origin: Origin = Origin.WIDGET, in_sight: bool = False, **own: object
+    ) -> Page:
+        """The page after a change: settings in place of all of these, or new values of some; ``in_sight``: the stage, where it is
+        told, scrolls itself into sight; ``own``: other fields of the page.
 
         Law: the stage is told whenever somebody else changes its budget, step or mode, or replaces all settings; never when it
         reports them itself. Trees that a change leaves alone stay painted; other trees, asked for before the first node was kept,
@@ -81,7 +84,7 @@ class Page:
             self,
             settings=settings,
             revision=revision,
-            told=_command(revision, settings) if retold else self.told,
+            told=_command(revision, settings, in_sight) if retold else self.told,
             content=content,
             held=False,
             large=self.large or settings.budget > USUAL_BUDGET,
@@ -112,8 +115,8 @@ def _grown(now: Settings, before: Settings, origin: Origin) -> Settings:
     return now.but(step=ALL_STEPS) if other and origin is Origin.WIDGET and now.step == 0 and now.mode == "nodes" else now
 
 
-def _command(revision: int, settings: Settings) -> Command:
-    return Command(revision, *_shown(settings))
+def _command(revision: int, settings: Settings, in_sight: bool = False) -> Command:
+    return Command(revision, *_shown(settings), in_sight)
 
 
 def _drawn(page: Page) -> tuple[object, ...]:

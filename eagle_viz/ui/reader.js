@@ -100,12 +100,17 @@ function stripOf(data) {
   return strip;
 }
 
-function listen(root, data, choose) {
+// A click, Enter or Space opens a pass: its trees come into sight. The arrow keys choose one and stay in the text.
+function listen(root, data, choose, open) {
   root.onclick = (event) => {
     const hit = event.target.closest("[data-cycle]");
-    if (hit) choose(Number(hit.dataset.cycle));
+    if (hit) open(Number(hit.dataset.cycle));
   };
   root.onkeydown = (event) => {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      return open(data.selected);
+    }
     const moves = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
     const target = { Home: 0, End: data.cycles.length - 1 }[event.key] ?? data.selected + (moves[event.key] ?? 0);
     if (!(event.key in moves) && event.key !== "Home" && event.key !== "End") return;
@@ -114,13 +119,26 @@ function listen(root, data, choose) {
   };
 }
 
+// Scrolls the text alone: a focus that scrolled by itself would pull the page back from the trees.
+function keepInBox(box, element) {
+  const [frame, inner] = [box, element].map((one) => one.getBoundingClientRect());
+  box.scrollTop += Math.min(inner.top - frame.top, 0) + Math.max(inner.bottom - frame.bottom, 0);
+}
+
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".reader");
   const hadFocus = root.contains(root.getRootNode().activeElement);
   const scrolled = root.querySelector(".text")?.scrollTop ?? 0;
   root.replaceChildren(textOf(data), stripOf(data));
-  root.querySelector(".text").scrollTop = scrolled;
+  const text = root.querySelector(".text");
+  text.scrollTop = scrolled;
   const current = root.querySelector(".cycle.selected");
-  if (hadFocus && current) current.focus();
-  listen(root, data, (cycle) => setTriggerValue("cycle", cycle));
+  if (current) keepInBox(text, current);
+  if (hadFocus && current) current.focus({ preventScroll: true });
+  listen(
+    root,
+    data,
+    (cycle) => setTriggerValue("chosen", cycle),
+    (cycle) => setTriggerValue("opened", cycle),
+  );
 }

@@ -16,15 +16,19 @@ HARVEST = 6
 """Tokens of one pass (bonus counted) from which on a stretch is marked."""
 
 
-def reader(data: dict, choose: Callable[[int], None], key: str = "reader") -> None:
-    """Draw the answer; ``choose`` is called with the number of a pass that was clicked, before the page reruns."""
+def reader(data: dict, choose: Callable[[int], None], show: Callable[[int], None], key: str = "reader") -> None:
+    """Draw the answer. Before the page reruns, ``choose`` is called with the number of a pass that the arrow keys reached, ``show``
+    with that of one that was clicked or entered.
+    """
 
-    def clicked() -> None:
-        cycle = st.session_state[key].get("cycle")
+    def heard(name: str, take: Callable[[int], None]) -> None:
+        cycle = st.session_state[key].get(name)
         if cycle is not None:
-            choose(int(cycle))
+            take(int(cycle))
 
-    _component()(data=data, key=key, on_cycle_change=clicked)
+    _component()(
+        data=data, key=key, on_chosen_change=lambda: heard("chosen", choose), on_opened_change=lambda: heard("opened", show)
+    )
 
 
 @cache

@@ -75,8 +75,8 @@ def _keep(after: Page) -> None:
 def act(change: Settings | Mapping[str, object], origin: Origin = Origin.WIDGET, **own: object) -> None:
     """The one way in: take a change, or an empty one, and run again what it touches (the last act of every callback).
 
-    ``change``: settings in place of all, or new values by name; ``own``: other fields of ``Page``. Law: the URL that came with the
-    message changes nothing.
+    ``change``: settings in place of all, or new values by name; ``own``: what else ``Page.changed`` takes. Law: the URL
+    that came with the message changes nothing.
     """
     _take(page().changed(change, origin, **own))
 

@@ -17,7 +17,8 @@ LEGEND = (
     '<p class="legend"><span><span class="accepted">drafted and accepted</span></span>'
     '<span><span class="bonus">bonus</span> the target\'s own token that ends a pass</span>'
     "<span>gray: outside the recorded passes</span>"
-    "<span><b class='dynamic'><sup>6</sup></b> a pass of six tokens or more</span><span>Click a pass to see its trees.</span></p>"
+    "<span><b class='dynamic'><sup>6</sup></b> a pass of six tokens or more</span>"
+    "<span>Click a pass, or press Enter on it, to see its trees.</span></p>"
 )
 
 
@@ -49,13 +50,18 @@ def _answer(recording: Recording, settings: Settings) -> None:
         st.html(f'<p class="prompt">{escape(recording.prompt)}</p>{LEGEND}')
         passes = [replays.passes(settings.recording, side, settings.budget) for side in world.sides(settings)]
         names = tuple(side.title for side in world.sides(settings))
-        reader(reader_data(recording, *passes, settings.position, names), choose)
+        reader(reader_data(recording, *passes, settings.position, names), choose, show)
         st.html(_tau_line(settings, passes) + _why(recording, settings))
 
 
 def choose(cycle: int) -> None:
     """A pass of the text was chosen (callback)."""
     session.act(session.current().but(position=cycle, step=ALL_STEPS))
+
+
+def show(cycle: int) -> None:
+    """The trees of a pass were asked for (callback): they scroll into sight."""
+    session.act(session.current().but(position=cycle, step=ALL_STEPS), in_sight=True)
 
 
 def _why(recording: Recording, settings: Settings) -> str:

@@ -63,6 +63,35 @@ def test_a_chosen_cycle_is_on_the_stage_and_in_the_link(view, name):
     page.wait_for_function("!location.search.includes('position=1')")
 
 
+PLACE = """() => {
+  const host = [...document.querySelectorAll('.st-key-stage *')].find((one) => one.shadowRoot);
+  return host.shadowRoot.querySelector('[data-testid=stage]').getBoundingClientRect().top;
+}"""
+IN_SIGHT = f"() => Math.abs(({PLACE})()) < 40"
+
+
+@pytest.mark.parametrize(("width", "motion"), [(1280, "no-preference"), (390, "reduce")])
+def test_an_opened_pass_brings_its_trees_into_sight_and_an_arrow_key_stays_in_the_text(view, name, width, motion):
+    """A click and Enter scroll to the stage, each time anew; the focus stays on the pass, and an arrow key scrolls nothing."""
+    page = view(f"view=text&recording={name}", ".reader .cycle", width=width, height=844, reduced_motion=motion)
+    wait_until_still(page)
+    assert page.evaluate(PLACE) > 200
+    page.locator(".reader .cycle").nth(1).locator(".token").first.click()
+    page.wait_for_function(IN_SIGHT)
+    wait_until_still(page)
+    assert page.evaluate(IN_SIGHT) and "position=1" in page.url
+    page.locator(".reader .cycle.selected").evaluate("one => one.scrollIntoView({block: 'center', behavior: 'instant'})")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("location.search.includes('position=2')")
+    wait_until_still(page)
+    assert page.evaluate(PLACE) > 200
+    page.keyboard.press("Enter")
+    page.wait_for_function(IN_SIGHT)
+    wait_until_still(page)
+    assert page.evaluate(IN_SIGHT)
+    assert page.locator(".reader .cycle.selected").evaluate("one => one === one.getRootNode().activeElement")
+
+
 def test_pointing_at_a_row_of_the_pass_lights_its_ancestors(view, name):
     rec = recording.read(recording.shipped()[name])
     tree = EAGLE2(rec.cycles[0].landscape, 25).tree

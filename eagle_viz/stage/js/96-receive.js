@@ -15,14 +15,20 @@ export function receive(stage, data) {
   const isNew = stage.trace?.id !== data.trace.id;
   const before = { trace: stage.trace, tier: stage.trace && tierOf(stage.trace, stage.budget), mode: stage.mode };
   update(stage, { options: data.options, trace: data.trace });
-  if (data.command.told !== stage.told) applyCommand(stage, data.command);
+  const commanded = data.command.told !== stage.told;
+  if (commanded) applyCommand(stage, data.command);
   applyTrace(stage);
   if (isNew) for (const side of SIDES) syncElements(stage.scenes[side], stage.trace, keptBy(stage.trace, side));
   const moved = isNew || before.tier !== tierOf(stage.trace, stage.budget) || before.mode !== stage.mode;
   if (stage.scenes.static.size.width > 1 && moved) arrangeStage(stage, Boolean(before.trace));
   else resize(stage);
   if (stage.scenes.static.picture) paint(stage);
+  if (commanded && data.command.in_sight) comeIntoSight(stage);
   answerPainted(stage, isNew && Boolean(before.trace));
+}
+
+function comeIntoSight({ root }) {
+  root.scrollIntoView({ behavior: reducedMotion() ? "auto" : "smooth", block: "start" });
 }
 
 // Answer once for each revision that this picture is on screen: after the frame that paints it and the rest of its nodes.
