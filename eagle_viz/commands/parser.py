@@ -47,10 +47,9 @@ def add_parameters(parser: argparse.ArgumentParser) -> None:
 
 
 def _defaults(name: str) -> str:
-    """Which policies take this parameter, and their defaults: ``"eagle2: 6, best_first: none"``."""
-    takers = {policy: getattr(made, name) for policy, made in POLICIES.items() if takes(made, name)}
-    said = [policy if value is False else f"{policy}: {'none' if value is None else value}" for policy, value in takers.items()]
-    return ", ".join(said)
+    """Which policies take this parameter, and their defaults: ``"eagle2: 6, best_first: 6"``."""
+    takers = {policy: getattr(made.offered(), name) for policy, made in POLICIES.items() if takes(made, name)}
+    return ", ".join(policy if value is False else f"{policy}: {value}" for policy, value in takers.items())
 
 
 def takes(policy: Policy | type[Policy], parameter: str) -> bool:
@@ -64,9 +63,13 @@ def policy_names() -> str:
 
 
 def named_policy(name: str) -> Policy:
-    """The policy that a command line means: a name, a node list, or a file that holds one; raises what ``as_policy`` raises."""
+    """The policy that a command line means: a name (with the parameters that the page starts from too), a node list, or a file that
+    holds one; raises what ``as_policy`` raises.
+    """
+    if name in POLICIES:
+        return POLICIES[name].offered()
     listed = name.lstrip()[:1] in ("[", "(")
-    if not listed and name not in POLICIES and Path(name).is_file():
+    if not listed and Path(name).is_file():
         return read_choices(Path(name).read_text(encoding="utf-8", errors="replace"))
     return as_policy(name)
 

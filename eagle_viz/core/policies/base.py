@@ -89,8 +89,9 @@ class Parameter:
     """One parameter of a policy, as the command line and the page offer it; ``kind`` is ``int``, ``float`` or ``bool``.
 
     ``name`` the field of the policy's dataclass (and, with dashes, the option), ``help`` the option's text, ``label`` the page's.
-    ``start`` the page's first value, from ``low`` to ``high`` by ``step``; None keeps it off the page. Policies that share a
-    parameter share this object, so that one option and one slider serve them all.
+    ``start`` its value on page and command line until somebody sets it, on the page from ``low`` to ``high`` by ``step``; None
+    keeps it off the page, and the class's own default holds. Policies that share a parameter share this object, so that one
+    option and one slider serve them all.
     """
 
     name: str
@@ -132,6 +133,14 @@ class Policy(ABC):
     fixed: ClassVar[bool] = False
     single_path: ClassVar[bool] = False
     needs_average: ClassVar[bool] = False
+
+    @classmethod
+    def offered(cls) -> Policy:
+        """This policy as page and command line offer it until somebody sets a parameter (``Parameter.start``).
+
+        Law: equal to the class's own defaults but for ``best_first``, which the library leaves without a cap of levels.
+        """
+        return cls(**{entry.name: entry.start for entry in cls.parameters if entry.start is not None})
 
     @abstractmethod
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
