@@ -3,14 +3,17 @@
 EAGLE-1/2 keys (H hidden, V vocabulary, D draft vocabulary): `fc.weight` [H, 2H], `fc.bias` [H] unless the config says
 `"bias": false`, `layers.0.*` of a Llama decoder layer without `input_layernorm`.
 EAGLE-3 keys: `fc.weight` [H, 3H] without a bias, `midlayer.*` of a decoder layer whose q, k and v read 2H columns (the embedding
-through `input_layernorm`, the state through `hidden_norm`), `norm.weight` [H], `lm_head.weight` [D, H]. Ours add
-`d2t` [D] (an offset: target id = draft id + d2t[draft id]), `t2d` [V], and `other.weight` [1, H] with `other.bias` [1]: one more
-row of the lm_head that stands for every token outside the draft vocabulary. `embed_tokens.weight` is the target's and left out.
+through `input_layernorm`, the state through `hidden_norm`), `norm.weight` [H], `lm_head.weight` [D, H]. Both may add
+`d2t` [D] (an offset: target id = draft id + d2t[draft id]) and `t2d` [V]; `embed_tokens.weight` is the target's and left out.
+Ours alone add `other.weight` [1, H] with `other.bias` [1]: one more row of the lm_head that stands for every token outside the
+draft vocabulary. In an EAGLE-3 head's files that row lies in config.json, as `eagle_viz.other`, since engines refuse tensors
+that they do not know.
 """
 
 import hashlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +25,8 @@ from torch import Tensor
 from eagle_viz.core.greedy import GreedyCalibration
 
 WEIGHT_FILES = ("model.safetensors", "pytorch_model.bin")
+OTHER_ROW = ("other.weight", "other.bias")
+_FLAT_LIST = re.compile(r"\[[^\[\]{}]*\]")
 
 
 class HeadError(ValueError):
@@ -72,10 +77,10 @@ def read_head(folder: str | Path) -> HeadCheckpoint:
     config = _read_config(folder / "config.json")
     for name in WEIGHT_FILES:
         if (folder / name).is_file():
-            return HeadCheckpoint(config, _read_tensors(folder / name), str(folder / name))
+            return _with_other_row(HeadCheckpoint(config, _read_tensors(folder / name), str(folder / name)))
         index = folder / f"{name}.index.json"
         if index.is_file():
-            return HeadCheckpoint(config, _read_shards(index), str(index))
+            return _with_other_row(HeadCheckpoint(config, _read_shards(index), str(index)))
     raise HeadError(f"head {str(folder)!r} has no weights: expected {' or '.join(WEIGHT_FILES)}")
 
 
@@ -83,11 +88,42 @@ def write_head(folder: str | Path, checkpoint: HeadCheckpoint, dtype: torch.dtyp
     """Write config.json and model.safetensors, floating tensors as `dtype`; existing files are replaced whole."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
+    checkpoint = _without_other_row(checkpoint) if checkpoint.is_eagle3 else checkpoint
     tensors = {name: (t.to(dtype) if t.is_floating_point() else t).contiguous() for name, t in checkpoint.tensors.items()}
     save_file(tensors, folder / "model.safetensors.partial", metadata={"format": "pt"})
-    (folder / "config.json.partial").write_text(json.dumps(dict(checkpoint.config), indent=2) + "\n")
+    config = json.dumps(dict(checkpoint.config), indent=2)
+    (folder / "config.json.partial").write_text(_FLAT_LIST.sub(lambda found: " ".join(found.group().split()), config) + "\n")
     for name in ("model.safetensors", "config.json"):
         os.replace(folder / f"{name}.partial", folder / name)
+
+
+def _without_other_row(checkpoint: HeadCheckpoint) -> HeadCheckpoint:
+    """The same head with the row for all other tokens in its config, to six decimals, and not among its tensors."""
+    tensors = dict(checkpoint.tensors)
+    if "other.weight" not in tensors:
+        return checkpoint
+    weight, bias = (tensors.pop(key).float().flatten().tolist() for key in OTHER_ROW)
+    row = {"weight": [round(number, 6) for number in weight], "bias": round(bias[0], 6)}
+    own = {**checkpoint.config.get("eagle_viz", {}), "other": row}
+    return HeadCheckpoint({**checkpoint.config, "eagle_viz": own}, tensors, checkpoint.source)
+
+
+def _with_other_row(checkpoint: HeadCheckpoint) -> HeadCheckpoint:
+    """The other way; raises HeadError for a row that is not one, or that stands in both files."""
+    own = checkpoint.config.get("eagle_viz")
+    if not isinstance(own, dict) or "other" not in own:
+        return checkpoint
+    row, source = own["other"], checkpoint.source
+    if not isinstance(row, dict) or row.keys() != {"weight", "bias"} or not isinstance(row["weight"], list):
+        raise HeadError(f"{source}: config.json field 'eagle_viz.other' is {row!r:.200}, allowed is a weight (a list) and a bias")
+    if not all(type(number) in (int, float) for number in (*row["weight"], row["bias"])):
+        raise HeadError(f"{source}: config.json field 'eagle_viz.other' holds something else than numbers")
+    if "other.weight" in checkpoint.tensors:
+        raise HeadError(f"{source}: the row for other tokens stands in config.json ('eagle_viz.other') and as key 'other.weight'")
+    tensors = {"other.weight": torch.tensor([row["weight"]]).float(), "other.bias": torch.tensor([row["bias"]]).float()}
+    rest = {key: value for key, value in own.items() if key != "other"}
+    config = {key: value for key, value in checkpoint.config.items() if key != "eagle_viz"} | ({"eagle_viz": rest} if rest else {})
+    return HeadCheckpoint(config, {**checkpoint.tensors, **tensors}, source)
 
 
 def tensor_digest(tensors: Mapping[str, Tensor]) -> str:

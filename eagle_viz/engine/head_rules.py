@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from eagle_viz.core.greedy import GreedyCalibration
-from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError
+from eagle_viz.engine.checkpoint import OTHER_ROW, HeadCheckpoint, HeadError
 
 HARMLESS = {
     "_name_or_path": "where the file came from",
@@ -60,7 +60,7 @@ ALLOWED: Mapping[str, tuple] = {
 }
 """Fields that change what a head computes, with the values that this forward computes."""
 _BIASES = tuple(f"self_attn.{name}_proj.bias" for name in "qkv")
-_OPTIONAL = ("d2t", "t2d", "other.weight", "other.bias", "embed_tokens.weight")
+_OPTIONAL = ("d2t", "t2d", *OTHER_ROW, "embed_tokens.weight")
 
 
 def check_head(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> None:
@@ -154,7 +154,7 @@ def _check_tensors(checkpoint: HeadCheckpoint, hidden: int, vocabulary: int) -> 
             raise HeadError(f"{checkpoint.source}: key {key!r} has shape {list(tensor.shape)}, expected {list(known[key])}")
         if tensor.is_floating_point() and not tensor.isfinite().all():
             raise HeadError(f"{checkpoint.source}: key {key!r} holds values that are not finite numbers")
-    _check_together(checkpoint, ("other.weight", "other.bias"))
+    _check_together(checkpoint, OTHER_ROW)
     _check_together(checkpoint, tuple(f"{checkpoint.layer}.{name}" for name in _BIASES))
 
 

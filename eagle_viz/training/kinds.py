@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from eagle_viz.engine.checkpoint import HeadCheckpoint
+from eagle_viz.engine.checkpoint import OTHER_ROW, HeadCheckpoint
 from eagle_viz.engine.head import eagle3_taps, head_shape, random_checkpoint, random_eagle3_checkpoint
 from eagle_viz.engine.head_rules import check_head
 from eagle_viz.engine.target import Target
@@ -24,8 +24,7 @@ from eagle_viz.training.unrolled import UnrolledEagle, UnrolledEagle3, UnrolledH
 if TYPE_CHECKING:
     from eagle_viz.training.train import TrainPlan
 
-FITTED_LATER = ("other.weight", "other.bias")
-_FROZEN = (*FITTED_LATER, "d2t", "t2d")
+_FROZEN = (*OTHER_ROW, "d2t", "t2d")
 _SILENT = ("layers.0.self_attn.o_proj.weight", "layers.0.mlp.down_proj.weight")
 _RIDGE = 1e-3
 _SAMPLE = 20000  # evenly spaced tokens are enough to measure scales and to solve for the closed form

@@ -17,21 +17,22 @@ def teacher_probabilities(features: Tensor, lm_head: Tensor) -> Tensor:
 
 
 class _DraftLoss(torch.autograd.Function):
-    """Computes the gradients while the logits of a chunk are at hand, so that no [N, D] tensor is kept for later."""
+    """Computes the gradients while the logits of a chunk are at hand, so that no [N, D] tensor is kept for the backward pass."""
 
     @staticmethod
     def forward(ctx, guesses: Tensor, teacher: Tensor, lm_head: Tensor, sharpness: float) -> Tensor:
         total, gradient = torch.zeros(()), torch.empty_like(guesses)
-        for_head = torch.zeros(lm_head.shape) if ctx.needs_input_grad[2] else None
+        learns = ctx.needs_input_grad[2]
+        by_logits = torch.empty(len(guesses) if learns else 0, len(lm_head), dtype=lm_head.dtype)
         for start in range(0, len(guesses), _CHUNK):
             rows = slice(start, start + _CHUNK)
-            read = guesses[rows].to(lm_head.dtype)
-            loss, by_logit = _chunk(F.linear(read, lm_head).float(), teacher[rows].float(), sharpness)
+            loss, by_logit = _chunk(F.linear(guesses[rows].to(lm_head.dtype), lm_head).float(), teacher[rows].float(), sharpness)
             by_logit = by_logit.to(lm_head.dtype)
             total, gradient[rows] = total + loss, by_logit @ lm_head
-            if for_head is not None:
-                for_head += by_logit.T @ read
-        for_head = for_head if for_head is None else for_head.div_(len(guesses)).to(lm_head.dtype)
+            if learns:
+                by_logits[rows] = by_logit
+        # One product for the lm_head: a sum of [D, H] products, chunk by chunk, takes longer than all of the rest.
+        for_head = (by_logits.T @ guesses.to(lm_head.dtype)).div_(len(guesses)) if learns else None
         ctx.save_for_backward(gradient.div_(len(guesses)), for_head)
         return total / len(guesses)
 
@@ -44,10 +45,10 @@ class _DraftLoss(torch.autograd.Function):
 def _chunk(logits: Tensor, wanted: Tensor, sharpness: float) -> tuple[Tensor, Tensor]:
     """Summed loss and its gradient by the logits [n, D]; a row's share of cross-entropy is exp(-sharpness * acceptance)."""
     log_q = logits.log_softmax(-1)
-    q = log_q.exp()
-    entropy = -(wanted * log_q).sum(-1)
+    entropy = -torch.linalg.vecdot(wanted, log_q)
     if not sharpness:
-        return entropy.sum(), q - wanted
+        return entropy.sum(), log_q.exp_().sub_(wanted)
+    q = log_q.exp()
     accepted = torch.minimum(q, wanted).sum(-1)
     share = torch.exp(-sharpness * accepted)
     below = (q < wanted).float()

@@ -1,13 +1,15 @@
 """An EAGLE-3 head computes what the paper says: checked against the same layer written out in plain torch."""
 
+import json
 from dataclasses import replace
 
 import pytest
 import torch
 import torch.nn.functional as F
+from safetensors.torch import load_file
 
 from eagle_viz.core.policies import Chain
-from eagle_viz.engine.checkpoint import HeadError, read_head
+from eagle_viz.engine.checkpoint import HeadCheckpoint, HeadError, read_head
 from eagle_viz.engine.drafted import HeadDrafter
 from eagle_viz.engine.generation import generate
 from eagle_viz.engine.head import Head, eagle3_taps, random_eagle3_checkpoint
@@ -88,6 +90,41 @@ def test_it_is_kept_on_disk_and_read_back(head, tiny_target, taps, tmp_path):
     again = Head.load(tmp_path, tiny_target)
     assert again.taps == (0, 1, 2) and read_head(tmp_path).is_eagle3
     torch.testing.assert_close(again.forward(TOKENS, again.fuse(taps)), head.forward(TOKENS, head.fuse(taps)))
+
+
+def other_row(head: Head) -> HeadCheckpoint:
+    """The same head's files with a row for all other tokens that says something."""
+    generator = torch.Generator().manual_seed(3)
+    row = {"other.weight": torch.randn(1, 32, generator=generator), "other.bias": torch.tensor([0.25])}
+    return replace(head.checkpoint, tensors={**head.checkpoint.tensors, **row})
+
+
+def test_files_hold_the_published_tensors_alone_and_the_row_for_other_tokens_in_the_config(head, tiny_target, taps, tmp_path):
+    """An engine that knows `midlayer.*`, `fc`, `norm`, `lm_head`, `d2t` and `t2d` finds nothing else; ours loses nothing."""
+    whole = Head(other_row(head), tiny_target)
+    whole.save(tmp_path, torch.float32)
+    published = {"fc.weight", "norm.weight", "lm_head.weight", "d2t", "t2d"}
+    assert {key for key in load_file(tmp_path / "model.safetensors") if not key.startswith("midlayer.")} == published
+    again, guesses = Head.load(tmp_path, tiny_target), head.forward(TOKENS, head.fuse(taps))
+    torch.testing.assert_close(again.probabilities(guesses, [1] * 5), whole.probabilities(guesses, [1] * 5))
+    assert again.checkpoint.config == whole.checkpoint.config
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([1.0], r"field 'eagle_viz.other' is \[1.0\], allowed is a weight"),
+        ({"weight": [1.0]}, "allowed is a weight"),
+        ({"weight": ["a"], "bias": 0}, "holds something else than numbers"),
+        ({"weight": [1.0], "bias": 0}, r"key 'other.weight' has shape \[1, 1\], expected \[1, 32\]"),
+    ],
+)
+def test_a_broken_row_for_other_tokens_is_named(head, tiny_target, tmp_path, row, message):
+    head.save(tmp_path, torch.float32)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps(config | {"eagle_viz": {"other": row}}))
+    with pytest.raises(HeadError, match=message):
+        Head.load(tmp_path, tiny_target)
 
 
 def test_a_chain_of_240_levels_stays_finite(head, tiny_target):
