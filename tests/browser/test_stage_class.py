@@ -152,6 +152,33 @@ def test_a_tip_never_covers_the_way_it_explains(drawn):
         assert inside(page, covered) == 0
 
 
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_before_the_first_node_the_picture_says_what_play_does(drawn, width, scheme):
+    """Each empty tree shows its root and the same offer, also on the full screen; no node and no saved picture has it."""
+    page = drawn(step=0, page={"width": width, "height": 844, "color_scheme": scheme})
+    words = page.locator(".idle")
+    said = [text.replace("\n", " ") for text in words.all_inner_texts()]
+    assert said == [
+        "Step 0 of 25: press Play. Each step adds one node, always in the same order.",
+        "Step 0 of 25: press Play. Each step adds one node, chosen for this context.",
+    ]
+    assert page.locator("[data-root] .mark").count() == 2 and b"press Play" not in saved(page, "stage-save-svg")[1]
+    for full in (False, True):
+        if full:
+            part(page, "stage-full").click()
+            page.wait_for_timeout(200)
+        for i in range(2):
+            inner, frame = words.nth(i).bounding_box(), page.locator(".field").nth(i).bounding_box()
+            assert frame["x"] <= inner["x"] and inner["x"] + inner["width"] <= frame["x"] + frame["width"]
+            assert frame["y"] <= inner["y"] and inner["y"] + inner["height"] <= frame["y"] + frame["height"]
+    part(page, "stage-play").click()
+    assert not words.first.is_visible()
+    part(page, "stage-first").click()
+    assert words.first.is_visible() and words.nth(1).is_visible()
+    part(page, "stage-next").click()
+    assert not words.first.is_visible() and not words.nth(1).is_visible()
+
+
 def test_a_saved_picture_has_its_title_and_legend(drawn):
     """Who sees the picture alone can read it."""
     page = drawn()

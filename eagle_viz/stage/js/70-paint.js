@@ -124,11 +124,28 @@ export function paintControls(stage) {
   setText(stage.parts.stepName, name);
   setRange(stage.parts.budget, 1, stage.options.max_budget, stage.budget, `${stage.budget}`);
   for (const key of stage.parts.modes) setAttribute(key, "aria-pressed", key.dataset.mode === stage.mode);
-  stage.parts.idle.hidden = stage.parts.expanding.hidden = !inLayers(stage);
+  stage.parts.expanding.hidden = !inLayers(stage);
   stage.parts.kept.hidden = inLayers(stage);
-  if (inLayers(stage)) setText(stage.parts.idle, stage.trace.sides.static.idle);
+  paintIdle(stage);
   setAttribute(stage.parts.play, "aria-pressed", Boolean(stage.playing));
   stage.parts.play.classList.toggle("playing", Boolean(stage.playing));
+}
+
+function paintIdle(stage) {
+  for (const side of SIDES) {
+    const words = idleWords(stage, side);
+    setText(stage.parts.idles[side], words);
+    stage.parts.idles[side].hidden = !words;
+  }
+}
+
+// What an empty picture says: who waits while the other side expands, and before the first node what Play will do.
+function idleWords(stage, side) {
+  const { fixed, idle } = stage.trace.sides[side];
+  if (inLayers(stage)) return side === "static" ? idle : "";
+  if (keptCount(stage) > 0 || stage.playing || stage.candidates) return "";
+  const order = fixed ? "always in the same order" : "chosen for this context";
+  return `Step 0 of ${stage.budget}: press Play.\nEach step adds one node, ${order}.`;
 }
 
 function setRange(slider, low, high, value, text) {

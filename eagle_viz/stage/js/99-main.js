@@ -33,7 +33,7 @@ function partsOf(root) {
     who: root.querySelector(".sentence b"),
     aside: root.querySelector(".sentence .aside"),
     captions: perSide(".caption"),
-    idle: root.querySelector(".panel.static .idle"),
+    idles: perSide(".idle"),
     play: find("stage-play"),
     speed: find("stage-speed"),
     step: slide("stage-step"),
