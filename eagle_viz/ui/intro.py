@@ -30,7 +30,7 @@ IDEA = (
 def panel(settings: Settings) -> None:
     """The note where a preset was loaded, the idea and the real text otherwise; and the way into the tour."""
     with st.container(key="intro"):
-        st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2>{_note(settings) or _idea()}')
+        st.html(f'<h2 class="unseen">Two draft trees on one landscape</h2>{loaded(settings) or _idea()}')
         before_the_first = settings.step == 0
         if before_the_first:
             _real_text()
@@ -43,11 +43,14 @@ def panel(settings: Settings) -> None:
 
 
 def has_note(settings: Settings) -> bool:
-    """Whether the note of a loaded preset stands here."""
-    return bool(settings.view == "lab" and settings.preset and shown(settings)) and not (settings.hides("intro") or settings.tour)
+    """Whether the note of a loaded preset stands above the stage."""
+    return bool(settings.view in ("lab", "text") and settings.preset and shown(settings)) and not (
+        settings.hides("intro") or settings.tour
+    )
 
 
-def _note(settings: Settings) -> str:
+def loaded(settings: Settings) -> str:
+    """The note of the preset that was loaded, as HTML; empty where there is none."""
     if not has_note(settings):
         return ""
     title = escape(PRESETS[shown(settings)].title)

@@ -87,7 +87,8 @@ PRESETS: dict[str, Preset] = {
     "legal": Preset(
         "A legal clause",
         "With the shipped head, a small one, and twelve levels allowed, the trees in this clause are 2 to 7 levels deep. Choose A "
-        "legal clause · upper bound above to see what a perfectly calibrated drafter builds for the same prompt: 4 to 9 levels.",
+        "legal clause · upper bound as the recorded text to see what a perfectly calibrated drafter builds for the same prompt: 4 "
+        "to 9 levels.",
         {"view": "text", "source": "recording", "recording": "legal", "max_depth": 12},
     ),
     "limerick": Preset(

@@ -8,7 +8,7 @@ import streamlit as st
 
 from ..core.recording import Recording
 from ..core.replay import tau, unequal_sentence
-from . import chrome, controls, lab, library, live_panel, replays, session, world
+from . import chrome, controls, intro, lab, library, live_panel, replays, session, world
 from .reader import reader, reader_data
 from .settings import ALL_STEPS, Settings
 from .verdicts import verdict_sentence
@@ -36,6 +36,7 @@ def panel(settings: Settings) -> None:
             live_panel.controls()
             controls.try_this(session.current())
         with right, chrome.in_one_sentence():
+            chrome.html(intro.loaded(settings))
             live_panel.progress()
             settings = session.current()
             recording = library.read_recording(settings.recording)
