@@ -177,7 +177,8 @@ def acceptance_by(groups: Sequence[Group], title: str) -> go.Figure:
 def speed_curve(
     static: np.ndarray, dynamic: np.ndarray, budget: int, names: tuple[str, str], early: np.ndarray | None = None
 ) -> go.Figure:
-    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; the best budget of each is marked, and named unless 0.
+    """Speed against plain decoding (1: as fast) at budgets 0, 1, ...; the best budget of each is marked, and named unless 0,
+    in the legend, where no curve runs through the words.
 
     ``early``: the dynamic tree again, its draft stopped where nothing deeper can enter it (dotted).
     """
@@ -187,13 +188,12 @@ def speed_curve(
         figure.data[-1].line.dash = "dot"
     for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
         best = int(np.argmax(values))
-        _line(figure, values, colour, name, hovertemplate="%{x} nodes: %{y:.2f}")
+        named = f"{name}, best: {best}" if best else name
+        _line(figure, values, colour, named, hovertemplate=f"%{{x}} nodes: %{{y:.2f}}<extra>{name}</extra>")
         figure.add_scatter(
             x=[best],
             y=[values[best]],
-            mode="markers+text",
-            text=[f"best: {best}"] if best else None,
-            textposition="top right",
+            mode="markers",
             marker={"color": colour, "size": 10},
             showlegend=False,
             hoverinfo="skip",

@@ -83,9 +83,12 @@ def test_the_ladder_leaves_out_what_was_not_measured():
     assert list(figures.ladder(rungs, ["a", "b"]).data[0].x) == [1.8, 2.2]
 
 
-def test_the_speed_curve_names_each_best_budget():
+def test_the_speed_curve_names_each_best_budget_off_the_curves():
+    """The words stand in the legend, so that none lies on a curve; a dot marks the place; without a gain nothing is named best."""
     figure = figures.speed_curve(np.array([1, 1.5, 1.2]), np.array([1, 1.3, 1.6]), 1, ("A", "B"))
-    assert [trace.text[0] for trace in figure.data if trace.text] == ["best: 1", "best: 2"]
+    assert list(lines(figure)) == ["A, best: 1", "B, best: 2"] and marks(figure) == [(1, 1.5), (2, 1.6)]
+    assert not any(trace.text for trace in figure.data) and not any(note.text for note in figure.layout.annotations)
+    assert list(lines(figures.speed_curve(np.array([1, 0.9]), np.array([1, 1.1]), 1, ("A", "B")))) == ["A", "B, best: 1"]
 
 
 def test_gain_against_sureness_has_a_dot_a_text_and_a_line_of_synthetic_ones():
