@@ -5,14 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core.documents import VERSION
 from ..core.policies import Policy
 from .model import add_model, add_reading, load_drafter, load_target
 from .parser import OWN_SHAPE, named_policy, print_json, say
-from .prompts import add_prompts, read_prompts
+from .prompts import add_prompts, read_prompts, source_name
 
 if TYPE_CHECKING:
     from ..engine.drafted import Drafter
@@ -60,8 +59,7 @@ def _run_of(args: argparse.Namespace) -> dict | None:
     if args.recordings:
         return None
     count = len(read_prompts(args.prompts, args.limit))
-    source = Path(args.prompts).stem if args.prompts else "shipped prompts"
-    return {"prompts": source, "count": count, "max_new_tokens": args.max_new_tokens, "dtype": args.dtype}
+    return {"prompts": source_name(args.prompts), "count": count, "max_new_tokens": args.max_new_tokens, "dtype": args.dtype}
 
 
 def _print_report(report) -> None:

@@ -33,6 +33,11 @@ def read_prompts(path: str | None, limit: int | None = None) -> list[Prompt]:
     return [prompts[i * len(prompts) // count] for i in range(count)]
 
 
+def source_name(path: str | None) -> str:
+    """What a table says of where its prompts came from: the file's name alone, or that they are the shipped ones."""
+    return Path(path).stem if path else "shipped prompts"
+
+
 def _parse(text: str) -> list[Prompt]:
     return [_prompt(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
 

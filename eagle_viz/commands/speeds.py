@@ -8,7 +8,7 @@ from dataclasses import asdict
 from ..core.documents import VERSION
 from .model import DTYPES, HEAD, target_folder
 from .parser import print_json, say
-from .prompts import add_prompts, read_prompts
+from .prompts import add_prompts, read_prompts, source_name
 
 
 def add_commands(benches: argparse._SubParsersAction) -> None:
@@ -84,12 +84,12 @@ def run_predict(args: argparse.Namespace) -> int:
     import torch
 
     from ..engine.predict import bench_predict
-    from .prompts import read_prompts
 
+    prompts = read_prompts(args.prompts, args.limit)
     made = bench_predict(
         target_folder(args),
         args.head,
-        read_prompts(args.prompts, args.limit),
+        prompts,
         args.max_new_tokens,
         [getattr(torch, name) for name in args.dtypes],
         args.repeats,
@@ -97,7 +97,9 @@ def run_predict(args: argparse.Namespace) -> int:
         report=say,
     )
     if args.json:
-        print_json({"version": VERSION} | made.to_json())
+        run = {"prompts": source_name(args.prompts), "count": len(prompts), "max_new_tokens": args.max_new_tokens}
+        run |= {"rounds": args.rounds, "cores": torch.get_num_threads()}
+        print_json({"version": VERSION, "run": run} | made.to_json())
         return 0
     print(f"{'setting':<24}{'dtype':<10}{'predicted':>10}{'measured':>10}{'error':>8}{'tau':>7}{'measured':>10}")
     for row in made.rows:

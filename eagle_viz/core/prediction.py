@@ -78,7 +78,10 @@ def predicted_speed(contexts: Sequence[Rehearsed], prompts: Sequence[int], answe
 
 @dataclass(frozen=True)
 class Predicted:
-    """One setting in one precision: tokens a second predicted and measured, and the tau of both."""
+    """One setting in one precision: tokens a second predicted and measured, and the tau of both.
+
+    Raises ``ValueError`` naming a number that is not above 0.
+    """
 
     setting: str
     dtype: str
@@ -86,6 +89,11 @@ class Predicted:
     measured: float
     predicted_tau: float
     measured_tau: float
+
+    def __post_init__(self) -> None:
+        for name in ("predicted", "measured", "predicted_tau", "measured_tau"):
+            if not 0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name}: {getattr(self, name)!r} given for {self.setting}, allowed is a number above 0")
 
     @property
     def error(self) -> float:

@@ -10,7 +10,21 @@ import streamlit as st
 from ..core.cost import PassCost, price_warnings, speedup
 from ..core.replay import tau, unequal_sentence
 from ..view import figures
-from . import chrome, controls, lab, library, many_contexts, opened_simulation, replays, session, several, speed_map, times, world
+from . import (
+    chrome,
+    controls,
+    lab,
+    library,
+    many_contexts,
+    opened_simulation,
+    predicted,
+    replays,
+    session,
+    several,
+    speed_map,
+    times,
+    world,
+)
 from .settings import USUAL_BUDGET, Settings
 
 WORDS = (
@@ -46,6 +60,7 @@ def _show() -> None:
     _speed(now, names, cost)
     speed_map.card(now, names, cost)
     several.card(now, names)
+    predicted.card()
     _bought(now, names)
     many_contexts.card()
 
