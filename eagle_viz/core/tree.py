@@ -136,7 +136,7 @@ class DraftTree:
     @cached_property
     def depths(self) -> np.ndarray:
         """[n] int64, levels below the root (root: 0)."""
-        return (self._climb >= 0).sum(axis=0) - 1
+        return np.add.reduce(self._climb >= 0, axis=0, dtype=np.int64) - 1
 
     @property
     def depth(self) -> int:
@@ -172,7 +172,7 @@ class DraftTree:
         """[depth + 1, n] int64: for each node itself, its parent, its parent's parent, ..., -1 above the root."""
         above = np.concatenate((self.parents, (-1,)))  # -1, the root's parent, is the index of the last entry: -1 again
         climb = [np.arange(len(self))]
-        while (step := above[climb[-1]]).max() >= 0:
+        while np.maximum.reduce(step := above.take(climb[-1])) >= 0:
             climb.append(step)
         return np.array(climb)
 
@@ -200,7 +200,7 @@ class DraftTree:
 
     def retrieve_indices(self) -> np.ndarray:
         """[leaves, depth + 1] int64: each row the node indices from the root to a leaf, padded with -1."""
-        levels = self.depths[self.leaves][:, None] - np.arange(len(self._climb))  # how far above its leaf each entry lies
+        levels = self.depths.take(self.leaves)[:, None] - np.arange(len(self._climb))  # how far above its leaf each entry lies
         return np.where(levels >= 0, self._climb[levels, self.leaves[:, None]], -1)
 
     def nodes(self) -> list[Node]:
@@ -247,19 +247,18 @@ def _check_parents(parents: np.ndarray) -> None:
     if parents[0] != -1:
         raise ValueError(f"parents: node 0 is the root and has parent -1, got {parents[0]}")
     wrong = (parents[1:] < 0) | (parents[1:] >= np.arange(1, len(parents)))
-    if wrong.any():
+    if np.logical_or.reduce(wrong):
         node = int(np.argmax(wrong)) + 1
         raise OrphanError(f"parents: node {node} needs a parent in 0..{node - 1}, got {parents[node]}")
 
 
 def _check_siblings(parents: np.ndarray, ranks: np.ndarray) -> None:
     rising = (parents[1:] > parents[:-1]) | (ranks[1:] > ranks[:-1]) & (parents[1:] == parents[:-1])
-    if not rising.all() and len(set(zip(parents.tolist(), ranks.tolist(), strict=True))) != len(parents):
+    if not np.logical_and.reduce(rising) and len(set(zip(parents.tolist(), ranks.tolist(), strict=True))) != len(parents):
         raise ValueError("ranks: two nodes have the same rank path; siblings need different ranks")
 
 
 def _check_confidences(confidences: np.ndarray) -> None:
-    wrong = ~((confidences >= 0) & (confidences <= 1))
-    if wrong.any():
-        node = int(np.argmax(wrong))
+    if not (np.minimum.reduce(confidences) >= 0 and np.maximum.reduce(confidences) <= 1):  # NaN is neither
+        node = int(np.argmin((confidences >= 0) & (confidences <= 1)))
         raise ValueError(f"confidences: node {node} has {confidences[node]}, allowed is 0 to 1")

@@ -11,6 +11,8 @@ from ..landscape import AT_ROOT, Block, Frontier, Landscape
 from ..tree import DraftTree, OrphanError, Path
 from .base import Draft, Policy
 
+_ROOT_ROW, _ABOVE_ROOT, _ROOT_VALUE = np.zeros(1, dtype=np.int64), np.full(1, -1), np.ones(1)
+
 
 class Layers:
     """Every candidate scored so far, a row each; row 0 is the root.
@@ -37,9 +39,10 @@ class Layers:
         self.expanded.append(frontier)
         rows = frontier.copy()
         rows.sort()
-        nodes = self._frontier(rows)
+        places = rows - self.first
+        nodes = self._frontier(places)
         block = self.landscape.expand_block(nodes, self.top_k)
-        above = self.values[rows - self.first]
+        above = self.values.take(places)
         self.first += len(self.values)
         self.confidences = block.confidences
         self.values = above.repeat(block.counts) * block.confidences
@@ -61,13 +64,13 @@ class Layers:
                 break
             frontier = self.first + beam
 
-    def _frontier(self, rows: np.ndarray) -> Frontier:
-        """Rows of the newest layer as the nodes of a draft pass."""
+    def _frontier(self, places: np.ndarray) -> Frontier:
+        """Nodes of the newest layer, by their places in it, as the nodes of a draft pass."""
         if not self._passes:
             return AT_ROOT
-        counts, places = self._blocks[-1].counts, rows - self.first
+        counts = self._blocks[-1].counts
         if isinstance(counts, int):
-            return self._passes[-1].below(places // counts, places % counts)
+            return self._passes[-1].below(*np.divmod(places, counts))
         ends = counts.cumsum()
         parents = ends.searchsorted(places, side="right")
         return self._passes[-1].below(parents, places - (ends - counts)[parents])
@@ -79,7 +82,7 @@ class Layers:
 
     def paths(self, rows: np.ndarray) -> list[Path]:
         """Paths of rows of the newest layer, in this order."""
-        return self._frontier(rows).paths
+        return self._frontier(rows - self.first).paths
 
     def scored(self) -> np.ndarray:
         """[rows - 1] float64: values of all rows but the root's."""
@@ -113,24 +116,27 @@ class Layers:
 
     def _parents_of(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Parents and ranks of scored rows; a node without candidates starts where the next one does."""
+        width = self._blocks[0].counts
+        if isinstance(width, int) and all(block.counts is width for block in self._blocks):
+            nodes, ranks = np.divmod(rows - 1, width)
+            return np.concatenate(self._parents).take(nodes), ranks
         expanded, starts = self._nodes
         nodes = starts.searchsorted(rows, side="right") - 1
         return expanded[nodes], rows - starts[nodes]
 
     def tree(self, rows: np.ndarray) -> DraftTree:
         """The root and these rows as a tree; raises ``OrphanError`` where a row's parent is not among them."""
-        rows = np.sort(rows)
-        parents, ranks = self._parents_of(rows)
-        known = np.concatenate(((0,), rows))
-        numbers = known.searchsorted(parents)
-        if (known[numbers] != parents).any():
+        kept = np.concatenate((_ROOT_ROW, rows))
+        kept.sort()
+        parents, ranks = self._parents_of(kept[1:])
+        numbers = kept.searchsorted(parents)
+        if np.logical_or.reduce(kept.take(numbers) != parents):
             raise OrphanError("a node is kept without its parent")
-        places = rows - 1
         return DraftTree(
-            np.concatenate(((self.landscape.root_token,), np.concatenate([block.tokens for block in self._blocks])[places])),
-            np.concatenate(((-1,), numbers)),
-            np.concatenate(((-1,), ranks)),
-            np.concatenate(((1.0,), np.concatenate([block.confidences for block in self._blocks])[places])),
+            np.concatenate([[self.landscape.root_token], *(block.tokens for block in self._blocks)]).take(kept),
+            np.concatenate((_ABOVE_ROOT, numbers)),
+            np.concatenate((_ABOVE_ROOT, ranks)),
+            np.concatenate([_ROOT_VALUE, *(block.confidences for block in self._blocks)]).take(kept),
         )
 
     @property

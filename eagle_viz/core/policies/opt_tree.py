@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from ..landscape import Landscape
 from .base import DEFAULT_LEVELS, LEVELS, MAX_DEPTH, Draft, Parameter, Policy, StoppedError, check_budget, check_share, check_whole
 from .layers import Layers, greatest
@@ -50,15 +48,16 @@ class OptTree(Policy):
     def __call__(self, landscape: Landscape, budget: int) -> Draft:
         budget = check_budget(budget)
         width = max(1, budget)
-        layers, frontier, expected = Layers(landscape, width), np.zeros(1, dtype=np.int64), 0.0
-        for _ in range(self.max_depth):
-            layers.expand(frontier)
-            frontier = layers.first + greatest(layers.values, width)
-            scored = layers.scored()
-            before, expected = expected, math.fsum(scored[greatest(scored, budget)])
-            if not len(frontier) or expected - before <= self.least_gain:
-                break
+        layers = Layers(landscape, width)
+        layers.descend(self.max_depth, width, lambda beam: added(layers, budget) > self.least_gain)
         draft = layers.draft(self, 1 + greatest(layers.scored(), budget))
         if draft.budget < budget:
             raise StoppedError(budget, draft, "lower least_gain, or raise max_depth or the candidates per node")
         return draft
+
+
+def added(layers: Layers, budget: int) -> float:
+    """Expected tokens that the newest layer adds to the best tree of ``budget`` nodes."""
+    scored = layers.scored()
+    with_it, without = (math.fsum(rows[greatest(rows, budget)]) for rows in (scored, scored[: layers.first - 1]))
+    return with_it - without
