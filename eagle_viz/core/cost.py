@@ -134,10 +134,12 @@ FLOAT32 = PassCost("2 CPU cores, float32", _SIZES, (56.4, 56.7, 66.5, 80.4, 92.4
 BFLOAT16 = PassCost(
     "2 CPU cores, bfloat16 (AMX)", _SIZES, (63.6, 62.6, 60.6, 61.4, 61.7, 80.7, 83.9, 89.1, 134), 6.62, plain_ms=55.2
 )
-MEASURED: tuple[PassCost, ...] = (FLOAT32, BFLOAT16)
 """SmolLM2-135M-Instruct after a prefix of 200 tokens, medians of nine, printed by ``bench passes`` on a machine doing nothing else.
 On a processor with AMX, bfloat16 verifies 16 positions in the time of one; float32 pays for each. Both are held against the faster
 plain decoding (bfloat16, 18.1 tokens a second, ``bench decode``)."""
 
 SUPPOSED = PassCost("Memory-bound GPU (assumed numbers)", (1, 64, 256), (10.0, 11.0, 30.0), 0.6)
 """Not measured: a pass that reads the weights once, almost flat up to 64 positions, to show which t(n) favours which budget."""
+
+TIMES: dict[str, PassCost] = {"cpu-bfloat16": BFLOAT16, "cpu-float32": FLOAT32, "gpu": SUPPOSED}
+"""By the name that links know them by."""

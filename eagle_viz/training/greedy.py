@@ -26,7 +26,7 @@ DEPTHS = 6
 
 
 @dataclass(frozen=True)
-class Observations:
+class FirstChoices:
     """Reached nodes: `confidences` [N, K] of their candidates, `depth` [N] of these, and `chosen` [N].
 
     `chosen` is the rank of the target's first choice, K where that is none of the candidates.
@@ -59,7 +59,7 @@ def observe(
     prompts: Iterable[str],
     max_new_tokens: int = 128,
     report: Callable[[str], None] = lambda prompt: None,
-) -> Observations:
+) -> FirstChoices:
     """Answer the prompts greedily, each pass with EAGLE-2's 59 nodes in six levels, and note every node that was reached."""
     contest = {"eagle2": (Eagle2(max_depth=DEPTHS), BUDGET)}
     settings, found = Settings(max_new_tokens, probabilities=False), []
@@ -68,7 +68,7 @@ def observe(
             found += observed(cycle)
         report(prompt)
     confidences, depth, chosen = zip(*found, strict=True)
-    return Observations(np.stack(confidences), np.array(depth), np.array(chosen))
+    return FirstChoices(np.stack(confidences), np.array(depth), np.array(chosen))
 
 
 class _Fit(torch.nn.Module):
@@ -94,7 +94,7 @@ class _Fit(torch.nn.Module):
         )
 
 
-def fit_greedy(seen: Observations, by_depth: bool = False, pull: float = 20.0, iterations: int = 100) -> GreedyCalibration:
+def fit_greedy(seen: FirstChoices, by_depth: bool = False, pull: float = 20.0, iterations: int = 100) -> GreedyCalibration:
     """The calibration under which the target's first choices were most likely.
 
     `by_depth`: a power a for each of six depths, pulled to their mean as by `pull` observations, because few passes get deep.
@@ -122,7 +122,7 @@ def fit_greedy(seen: Observations, by_depth: bool = False, pull: float = 20.0, i
     return fit.calibration()
 
 
-def surprise(seen: Observations, calibration: GreedyCalibration) -> float:
+def surprise(seen: FirstChoices, calibration: GreedyCalibration) -> float:
     """Mean nats a reached node by which the calibration is surprised at the target's first choice; lower is better."""
     total = 0.0
     for confidences, depth, chosen in zip(seen.confidences, seen.depth.tolist(), seen.chosen.tolist(), strict=True):
@@ -132,9 +132,9 @@ def surprise(seen: Observations, calibration: GreedyCalibration) -> float:
     return total / len(seen.depth)
 
 
-def split(seen: Observations, chosen: Sequence[bool] | np.ndarray) -> Observations:
+def split(seen: FirstChoices, chosen: Sequence[bool] | np.ndarray) -> FirstChoices:
     """The observations where `chosen` [N] is true."""
-    return Observations(seen.confidences[chosen], seen.depth[chosen], seen.chosen[chosen])
+    return FirstChoices(seen.confidences[chosen], seen.depth[chosen], seen.chosen[chosen])
 
 
 def with_greedy(checkpoint: HeadCheckpoint, calibration: GreedyCalibration) -> HeadCheckpoint:

@@ -18,6 +18,8 @@ from .settings import VIEWS, Settings
 STYLE = Path(__file__).with_name("page.css")
 CHART_COLOURS = ("blue", "gray", "ink")
 """Colours of the palette that the charts draw with, in the light theme; the style sheet maps them to the theme that is on."""
+CHART = {"displayModeBar": False, "scrollZoom": False}
+"""Plotly's options of every chart on the page."""
 TAGLINE = "Every guessed token must be checked. Which guesses are worth it?"
 
 

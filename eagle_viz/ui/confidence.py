@@ -14,7 +14,7 @@ from ..core.population import affordable_seeds
 from ..core.recording import MAX_DEPTH, TOP_K, Recording
 from ..core.sureness import Sureness, synthetic_sureness
 from ..view import figures
-from . import chrome, controls, lab, library, many_contexts, replays, session, world
+from . import chrome, controls, library, many_contexts, replays, session, world
 from .settings import Settings
 
 WORDS = (
@@ -82,7 +82,7 @@ def _sureness(settings: Settings) -> None:
     st.plotly_chart(
         figures.gain_against_sureness(groups, _synthetic(settings)),
         theme=None,
-        config=lab.CHART,
+        config=chrome.CHART,
         key="sureness",
         alt="Gain against the mean confidence of the first candidate, a dot a recorded text",
     )
@@ -146,7 +146,7 @@ def _greedy(seen: reliability.Observations, plain: reliability.Reliability) -> N
 
 def _side_by_side(charts: tuple) -> None:
     for column, (key, chart, alt) in zip(st.columns(2, gap="medium"), charts, strict=True):
-        column.plotly_chart(chart, theme=None, config=lab.CHART, key=key, alt=alt)
+        column.plotly_chart(chart, theme=None, config=chrome.CHART, key=key, alt=alt)
 
 
 def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) -> None:
@@ -167,7 +167,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
     titles = [_rung_title(rung) if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
     alt = "Accepted tokens a pass of each policy: the target's probabilities and the drafter's estimate"
     oracle = recording.drafter == "oracle"
-    st.plotly_chart(figures.ladder(rungs, titles, accepted=not oracle), theme=None, config=lab.CHART, key="rungs", alt=alt)
+    st.plotly_chart(figures.ladder(rungs, titles, accepted=not oracle), theme=None, config=chrome.CHART, key="rungs", alt=alt)
     said = (
         " Six levels, as in the paper, which reports for Vicuna-7B on MT-bench tau 3.92, 4.39, 4.86, 4.98."
         if choice == "ablation"

@@ -12,8 +12,6 @@ from . import chrome, controls, intro, opened, session, share, stage_panel, worl
 from .page import CHARTS, SETTINGS
 from .settings import PROPERTIES, Settings
 
-CHART = {"displayModeBar": False, "scrollZoom": False}
-
 
 def panel(settings: Settings) -> None:
     """Settings on the left, stage and charts on the right; the stage goes out first."""
@@ -141,7 +139,7 @@ def _population(settings: Settings) -> None:
             st.plotly_chart(
                 figures.gain_against_sharpness(rows, here),
                 theme=None,
-                config=CHART,
+                config=chrome.CHART,
                 key="population",
                 alt="Mean gain of EAGLE-2 in percent against sharpness",
             )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, make_dataclass, replace
 
+from ..core.cost import TIMES
 from ..core.policies import POLICIES, Parameter, every_parameter
 from ..core.roofline import ACCELERATORS
 from ..stage.player import MODES
@@ -95,7 +96,7 @@ PROPERTIES: dict[str, Property] = _table(
     Property("dynamic", str, "eagle2", choices=tuple(POLICIES)),
     *(Property(name, entry.kind, entry.start, entry.low, entry.high) for name, entry in offered_parameters().items()),
     Property("shape", str, "", length=1500),
-    Property("cost", str, "cpu-bfloat16", choices=("cpu-bfloat16", "cpu-float32", "gpu", *ACCELERATORS)),
+    Property("cost", str, "cpu-bfloat16", choices=(*TIMES, *ACCELERATORS)),
     Property("times", str, "", length=600),
     Property("billions", float, 8.0, 0.1, 1000),
     Property("batch", int, 1, 1, 256),

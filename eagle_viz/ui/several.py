@@ -8,7 +8,7 @@ from ..core.forest import Shared, batches, mean_tau, share
 from ..core.mixed import curve
 from ..core.recording import MAX_DEPTH
 from ..view import speed_figures
-from . import chrome, lab, library
+from . import chrome, library
 from .settings import Settings
 
 EACH = (2, 4, 8, 16, 25)
@@ -65,7 +65,7 @@ def _curve(budget: int) -> None:
     st.plotly_chart(
         speed_figures.gain_against_spread(rows),
         theme=None,
-        config=lab.CHART,
+        config=chrome.CHART,
         key="spread",
         alt="Gain of dynamic trees over the best fixed shape against the spread of the contexts",
     )

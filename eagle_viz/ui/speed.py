@@ -13,7 +13,6 @@ from ..view import figures
 from . import (
     chrome,
     controls,
-    lab,
     library,
     many_contexts,
     opened_simulation,
@@ -79,7 +78,7 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
         st.plotly_chart(
             figures.speed_curve(*speeds, settings.budget, tuple(side.title for side in sides), early),
             theme=None,
-            config=lab.CHART,
+            config=chrome.CHART,
             key="speed",
             alt="Speed against plain decoding over the budget, both policies",
         )

@@ -13,7 +13,7 @@ from ..core.recommendation import Advice, recommend
 from ..core.simulation import Tally
 from ..core.speed_map import Offer, SpeedMap, pareto, speed_map
 from ..view import speed_figures
-from . import chrome, lab, library, session, simulated
+from . import chrome, library, session, simulated
 from .settings import Settings
 
 BATCHES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
@@ -82,7 +82,7 @@ def _map(found: SpeedMap, every: Tally, batch: int) -> None:
 
 
 def _chart(figure: object, key: str, alt: str) -> None:
-    st.plotly_chart(figure, theme=None, config=lab.CHART, key=key, alt=alt)
+    st.plotly_chart(figure, theme=None, config=chrome.CHART, key=key, alt=alt)
 
 
 def _batches(every: Tally, cost: PassCost, early: bool) -> str:

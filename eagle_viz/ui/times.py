@@ -6,13 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from ..core.cost import BFLOAT16, FLOAT32, SUPPOSED, PassCost, parse_times
+from ..core.cost import SUPPOSED, TIMES, PassCost, parse_times
 from ..core.roofline import ACCELERATORS, roofline
 from ..imports.sglang_times import read_times
 from . import chrome, session
 from .settings import PROPERTIES, Settings
 
-MEASURED = {"cpu-bfloat16": BFLOAT16, "cpu-float32": FLOAT32}
 OWN = (
     "positions:milliseconds of a verify pass, 1 first; draft: one draft pass; plain: a token of plain decoding, if that is not "
     "a pass over one position. `python -m eagle_viz bench passes` measures and prints this line. Rows of SGLang's "
@@ -24,15 +23,15 @@ _TABLE = "times_table"
 
 def titles() -> dict[str, str]:
     """Every source of times by its name in a link, measured ones first."""
-    measured = {name: f"{cost.title}, measured" for name, cost in MEASURED.items()}
-    return measured | {"gpu": SUPPOSED.title} | {name: f"{chip.name}, estimated" for name, chip in ACCELERATORS.items()}
+    given = {name: cost.title if cost is SUPPOSED else f"{cost.title}, measured" for name, cost in TIMES.items()}
+    return given | {name: f"{chip.name}, estimated" for name, chip in ACCELERATORS.items()}
 
 
 def source_of(settings: Settings) -> PassCost:
     """The times that the chosen source gives, whatever was typed."""
     if settings.cost in ACCELERATORS:
         return roofline(ACCELERATORS[settings.cost], settings.billions)
-    return SUPPOSED if settings.cost == "gpu" else MEASURED[settings.cost]
+    return TIMES[settings.cost]
 
 
 def cost_of(settings: Settings) -> PassCost:

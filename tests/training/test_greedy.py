@@ -9,11 +9,11 @@ from eagle_viz.engine.drafted import HeadDrafter
 from eagle_viz.engine.generation import generate
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.sampling import Settings
-from eagle_viz.training.greedy import NOTHING, Observations, fit_greedy, observed, split, surprise
+from eagle_viz.training.greedy import NOTHING, FirstChoices, fit_greedy, observed, split, surprise
 
 
 def drawn(calibration, count, seed):
-    """Observations whose first choices are drawn from a calibration, of confidences like a head's."""
+    """First choices drawn from a calibration, of confidences like a head's."""
     random = np.random.default_rng(seed)
     parts = random.dirichlet(np.full(30, 0.15), count)
     confidences = np.sort(parts, axis=1)[:, ::-1][:, :10]
@@ -22,7 +22,7 @@ def drawn(calibration, count, seed):
     for row, level in zip(confidences, depth, strict=True):
         chances = calibration(row, level)
         chosen.append(random.choice(11, p=[*chances, 1 - chances.sum()]))
-    return Observations(confidences, depth, np.array(chosen))
+    return FirstChoices(confidences, depth, np.array(chosen))
 
 
 def test_the_fit_finds_what_made_the_choices():
@@ -46,7 +46,7 @@ def test_the_fit_is_less_surprised_than_no_calibration():
 def test_nothing_observed_is_refused():
     """A fit without an observation is one sentence."""
     with pytest.raises(ValueError, match="observations: none given"):
-        fit_greedy(Observations(np.zeros((0, 10)), np.zeros(0), np.zeros(0, dtype=int)))
+        fit_greedy(FirstChoices(np.zeros((0, 10)), np.zeros(0), np.zeros(0, dtype=int)))
 
 
 def test_an_observation_is_a_reached_and_expanded_node(target):
