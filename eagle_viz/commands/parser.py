@@ -122,12 +122,19 @@ def print_json(document: dict) -> None:
 
     Characters that the terminal cannot show are escaped, so that the document stays what it is.
     """
-    text = json.dumps(_finite(document), ensure_ascii=False, allow_nan=False)
+    text = _json(document, ensure_ascii=False)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:
-        text = json.dumps(_finite(document), allow_nan=False)
+        text = _json(document, ensure_ascii=True)
     print(text)
+
+
+def _json(document: dict, ensure_ascii: bool) -> str:
+    try:
+        return json.dumps(document, ensure_ascii=ensure_ascii, allow_nan=False)
+    except ValueError:  # a number that is none: the document is copied only then
+        return json.dumps(_finite(document), ensure_ascii=ensure_ascii, allow_nan=False)
 
 
 def _finite(value: object) -> object:

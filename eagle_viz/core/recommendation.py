@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -67,7 +67,7 @@ class Advice:
         setting = Setting("", 0) if self.best is None else self.best.setting
         return {
             "batch": self.batch,
-            **(asdict(setting) | {"policy": setting.policy or None}),
+            **(vars(setting) | {"policy": setting.policy or None}),
             "speedup": self.speedup,
             "tau": 1.0 if self.best is None else self.best.tau,
             "flags": self.flags,
@@ -127,7 +127,7 @@ def _expressed(setting: Setting) -> tuple:
 def row_of(one: Outcome) -> dict:
     """One entry of ``rows``; ``outcomes_from`` reads it."""
     numbers = {name: getattr(one, name) for name in ("tau", "low", "high", "passes", "nodes")}
-    return asdict(one.setting) | numbers
+    return vars(one.setting) | numbers
 
 
 def outcomes_from(document: object) -> list[Outcome]:
