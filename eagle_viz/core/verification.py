@@ -103,20 +103,29 @@ def sample(distribution: np.ndarray, uniform: float) -> int:
     return min(token, int(np.flatnonzero(distribution)[-1]))
 
 
-def roll(tree: DraftTree, draw: Callable[[], float]) -> tuple[int, ...]:
-    """A verdict for a landscape without a target: at each node at most one child is accepted, with its confidence.
+def rolls(tree: DraftTree, draw: Callable[[], float], count: int) -> list[list[int]]:
+    """``count`` verdicts for a landscape without a target, each its accepted nodes from the top down.
 
-    Law: over many rolls the mean number of accepted nodes tends to ``expected_accepted``.
+    At each node at most one child is accepted, with its confidence. Law: over many rolls the mean number of accepted nodes tends to
+    ``expected_accepted``.
     """
+    parents, ranks, confidences = tree.parents.tolist(), tree.ranks.tolist(), tree.confidences.tolist()
+    below: list[list[tuple[int, float]]] = [[] for _ in parents]
+    for child in sorted(range(1, len(tree)), key=ranks.__getitem__):
+        below[parents[child]].append((child, confidences[child]))
+    return [_roll(below, draw) for _ in range(count)]
+
+
+def _roll(below: Sequence[Sequence[tuple[int, float]]], draw: Callable[[], float]) -> list[int]:
     node, accepted = 0, []
     while True:
         chance, follower = draw(), None
-        for child in tree.children(node):
-            chance -= float(tree.confidences[child])
+        for child, confidence in below[node]:
+            chance -= confidence
             if chance < 0:
                 follower = child
                 break
         if follower is None:
-            return tuple(accepted)
+            return accepted
         accepted.append(follower)
         node = follower

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 
 from ..core.tree import ROOT, DraftTree, Node, Path
-from ..core.verification import roll
+from ..core.verification import rolls
 
 ROLLS = 1000
 
@@ -16,28 +15,17 @@ Drafted = Sequence[tuple[Path, int, float]]
 """Path, token and confidence of every node that either tree may keep."""
 
 
-class _Union(DraftTree):
-    """A tree that is walked a thousand times: its children are looked up once."""
-
-    @cached_property
-    def _below(self) -> list[list[int]]:
-        return [super(_Union, self).children(node) for node in range(len(self))]
-
-    def children(self, node: int) -> list[int]:
-        return self._below[node]
-
-
-def rolled_verdicts(drafted: Drafted, index: Mapping[Path, int], seed: int, rolls: int = ROLLS) -> dict[str, object]:
-    """``rolls`` seeded verdicts over the union of both trees, each the indices of the accepted nodes from the top down.
+def rolled_verdicts(drafted: Drafted, index: Mapping[Path, int], seed: int, count: int = ROLLS) -> dict[str, object]:
+    """``count`` seeded verdicts over the union of both trees, each the indices of the accepted nodes from the top down.
 
     One roll is one answer of the target for both trees: each accepts the part of it that it kept. That is fair to both, because on
     the union every child is accepted with its confidence. Law: over the rolls the mean number of nodes that a tree accepts tends to
     its ``expected_accepted``.
     """
-    union = _Union.from_nodes(Node(*node) for node in drafted)
+    union = DraftTree.from_nodes(Node(*node) for node in drafted)
     draw = np.random.default_rng(seed).random
     rows = [index[path] for path in union.paths]
-    return {"kind": "rolls", "seed": seed, "rolls": [[rows[node] for node in roll(union, draw)] for _ in range(rolls)]}
+    return {"kind": "rolls", "seed": seed, "rolls": [[rows[node] for node in roll] for roll in rolls(union, draw, count)]}
 
 
 def recorded_verdict(

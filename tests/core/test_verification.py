@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from eagle_viz import POLICIES, DraftTree, Node, SyntheticLandscape
-from eagle_viz.core.verification import roll, sample, verify_greedy, verify_sampled
+from eagle_viz.core.verification import rolls, sample, verify_greedy, verify_sampled
 
 VOCABULARY = 4
 
@@ -121,5 +121,5 @@ def test_a_bonus_is_never_a_word_of_probability_zero():
 def test_rolled_verdicts_average_to_the_expected_number():
     tree = POLICIES["eagle2"](max_depth=12)(SyntheticLandscape(seed=11), 25).tree
     draw, count = random.Random(3).random, 20_000
-    lengths = [len(roll(tree, draw)) for _ in range(count)]
+    lengths = [len(accepted) for accepted in rolls(tree, draw, count)]
     assert np.mean(lengths) == pytest.approx(tree.expected_accepted, abs=4 * np.std(lengths) / count**0.5)
