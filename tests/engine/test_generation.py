@@ -149,9 +149,9 @@ def exact_distribution(target, settings, count):
 
 
 def test_sampled_texts_are_distributed_as_the_target_samples(tiny_target):
-    """400 seeded texts of three tokens, drafted by the oracle so that paths are accepted, against the exact distribution."""
+    """200 seeded texts of three tokens, drafted by the oracle so that paths are accepted, against the exact distribution."""
     wanted = exact_distribution(tiny_target, Settings(3, temperature=0.6, top_p=0.5), 3)
-    contest, seen, count = {"eagle2": (POLICIES["eagle2"](top_k=3, max_depth=2), 6)}, Counter(), 400
+    contest, seen, count = {"eagle2": (POLICIES["eagle2"](top_k=3, max_depth=2), 6)}, Counter(), 200
     accepted = 0
     for seed in range(count):
         run = Generation(tiny_target, OracleDrafter(tiny_target, top_k=3), PROMPT, contest, Settings(3, 0.6, 0.5, seed, False))
