@@ -1,5 +1,7 @@
 """``train`` on a tiny random Llama: one command from nothing to a head; bad plans in one line."""
 
+from functools import partial
+
 import pytest
 
 from eagle_viz.commands import main
@@ -23,6 +25,7 @@ def test_a_training_plan_that_is_none_is_named(capsys, folder, tmp_path, entry):
 def test_a_head_of_each_kind_is_trained_from_nothing_by_one_command(capsys, folder, tmp_path, kind, monkeypatch):
     """The whole way on a corpus of the tiny target's own, one step long: a head that loads comes out."""
     monkeypatch.setattr(recipe, "GREEDY_PROMPTS", ("w7 w9",))
+    monkeypatch.setattr(recipe, "unseen_answers", partial(recipe.unseen_answers, limit=20))
     plan = CorpusPlan(batches=1, batch=160, limit=6)
     build_corpus(Target.load(folder), plan, tmp_path / "corpus", lambda stage, fraction: None).save(tmp_path / "c.npz")
     options = f"--kind {kind} --target {folder} --out {tmp_path / 'head'} --work {tmp_path / 'work'} --corpus {tmp_path / 'c.npz'}"

@@ -1,5 +1,7 @@
 """Laws of the whole way: one call from a target to a calibrated head, and confidences that mean what they say."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -71,6 +73,7 @@ def test_one_call_makes_a_head_and_a_second_one_only_reads(tmp_path, target, cor
     tiny_tokenizer().save_pretrained(tmp_path / "target")
     corpus.save(tmp_path / "corpus.npz")
     monkeypatch.setattr(recipe, "GREEDY_PROMPTS", ("w7 w9",))
+    monkeypatch.setattr(recipe, "unseen_answers", partial(recipe.unseen_answers, limit=20))
     told = []
     for _ in range(2):
         told.clear()
