@@ -40,7 +40,7 @@ def test_the_installed_command_answers_as_the_checkout_does(installed):
 
 def test_the_installed_package_carries_its_recordings_and_head(installed):
     check = "from eagle_viz.core.recording import shipped; from eagle_viz.core.places import models; "
-    check += "print(len(shipped()), (models() / 'smollm2-135m-eagle' / 'model.safetensors').is_file())"
+    check += "print(len(shipped()), (models() / 'smollm2-135m-eagle3' / 'model.safetensors').is_file())"
     count = len(list((ROOT / "models" / "recordings").glob("*.npz")))
     assert run(installed, str(installed / "python"), "-c", check).split() == [str(count), "True"]
 

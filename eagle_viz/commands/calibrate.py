@@ -67,6 +67,7 @@ def _print_report(report) -> None:
     print(f"drafted by the {report.reading} reading; tau {report.tau:.2f}, accepted + 1 {1 + report.accepted:.3f} measured")
     promises = {"sampling": report.sampled} | {report.reading: report.expected}
     print("expected: " + ", ".join(f"{1 + value:.3f} ({name})" for name, value in promises.items()))
+    print(f"confidence of the first candidate {report.top:.3f} on average")
     print(f"ECE {report.reliability.ece:.4f} against the target's probabilities (sampling)")
     if report.greedy:
         print(f"ECE {report.greedy.ece_accepted:.4f} against what was accepted (greedy)")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..engine.prompts import Prompt
     from ..engine.target import Target
 
-HEAD = models() / "smollm2-135m-eagle"
+HEAD = models() / "smollm2-135m-eagle3"
 _NAME = re.compile(r"[\w-]{1,48}")
 DTYPES = ("float32", "bfloat16")
 DRAFTERS = ("head", "oracle")

@@ -8,13 +8,25 @@ from typing import NamedTuple
 
 import numpy as np
 
+from .greedy import as_drafted
 from .ladder import Rung, ablation_policies, ladder_policies, score_policies
 from .landscape import Landscape
 from .policies import Eagle2, Policy
 from .policies.base import DEFAULT_LEVELS
 from .readout import draft_up_to
 from .recording import Recording, read_in
-from .reliability import Group, Observations, Reliability, by_depth, by_rank, clustered_mean, observe, reliability, sampled_value
+from .reliability import (
+    Group,
+    Observations,
+    Reliability,
+    by_depth,
+    by_rank,
+    clustered_mean,
+    mean_top,
+    observe,
+    reliability,
+    sampled_value,
+)
 from .tree import DraftTree
 from .verification import Verdict
 
@@ -120,7 +132,8 @@ class CalibrationReport:
 
     ``policy`` and ``budget`` say whose drafted nodes were observed over ``contexts`` cycles; ``expected`` and ``accepted`` are
     its mean drafted tokens accepted, promised and measured, bonus not counted, ``tau`` the tokens written per verify pass (bonus
-    counted, cut where the answer ends). ``reading`` says how the confidences were read for drafting ("sampling" or "greedy"),
+    counted, cut where the answer ends), ``top`` the mean confidence, as the drafter gave it, of the root's first candidate.
+    ``reading`` says how the confidences were read for drafting ("sampling" or "greedy"),
     ``sampled`` what the same trees promise for sampling. ``reliability``, ``by_depth`` and ``by_rank`` speak of the confidences as
     the drafter gave them, ``greedy`` of the greedy reading, whose truth is ``ece_accepted`` (None where drafted by sampling's).
     ``ladder`` and ``ablation`` are empty where
@@ -137,6 +150,7 @@ class CalibrationReport:
     sampled: float
     accepted: float
     tau: float
+    top: float
     reliability: Reliability
     by_depth: tuple[Group, ...]
     by_rank: tuple[Group, ...]
@@ -147,7 +161,7 @@ class CalibrationReport:
 
     def to_json(self) -> dict:
         """Plain numbers under the fields' own names."""
-        numbers = ("drafter", "policy", "budget", "contexts", "reading", "expected", "sampled", "accepted", "tau")
+        numbers = ("drafter", "policy", "budget", "contexts", "reading", "expected", "sampled", "accepted", "tau", "top")
         groups = ("by_depth", "by_rank", "ladder", "ablation")
         plain = {name: getattr(self, name) for name in numbers}
         lists = {name: [dict(vars(entry)) for entry in getattr(self, name)] for name in groups}
@@ -179,6 +193,7 @@ def summarise(
         sampled=float(np.mean([sampled_value(landscape, tree) for landscape, tree, _ in outcomes])),
         accepted=float(np.mean([verdict.accept_length for _, _, verdict in outcomes])),
         tau=float(np.mean(written)),
+        top=mean_top(as_drafted(landscape) for landscape, _, _ in outcomes),
         reliability=reliability(seen),
         by_depth=by_depth(seen),
         by_rank=by_rank(seen),

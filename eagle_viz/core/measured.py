@@ -16,6 +16,8 @@ from .places import models
 from .reliability import Bin, Reliability
 
 FILE = models() / "measured.json"
+DRAFTERS = models() / "drafters"
+"""A table each of the drafters that are compared, a file each."""
 
 
 class MeasuredError(ValueError):
@@ -28,6 +30,7 @@ class Measured:
 
     ``standings`` of every policy on the same contexts, the one that the texts followed first; ``reliability`` of that one's drafted
     nodes against the target's probabilities (sampling), ``greedy`` against what was accepted, where the drafter knows that reading.
+    ``top``: mean confidence of the root's first candidate.
     """
 
     drafter: str
@@ -37,6 +40,7 @@ class Measured:
     dtype: str
     reading: str
     contexts: int
+    top: float
     standings: tuple[Standing, ...]
     reliability: Reliability
     greedy: Reliability | None
@@ -76,6 +80,7 @@ def _measured(found: Mapping) -> Measured:
         dtype=str(run["dtype"]),
         reading=str(found["reading"]),
         contexts=int(found["contexts"]),
+        top=float(found["top"]),
         standings=tuple(map(_standing, found["standings"])),
         reliability=_reliability(found["reliability"]),
         greedy=None if found["greedy"] is None else _reliability(found["greedy"]),

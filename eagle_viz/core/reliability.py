@@ -72,6 +72,19 @@ def sampled_value(landscape: Landscape, tree: DraftTree) -> float:
     return math.fsum(values.values()) - 1
 
 
+def mean_top(landscapes: Iterable[Landscape]) -> float:
+    """Mean confidence of the root's first candidate; raises ``ValueError`` without a landscape.
+
+    >>> from eagle_viz.core.landscape import RankLandscape
+    >>> mean_top([RankLandscape([0.5, 0.2]), RankLandscape([0.9])])
+    0.7
+    """
+    tops = [float(landscape.expand([ROOT])[0].confidences[0]) for landscape in landscapes]
+    if not tops:
+        raise ValueError("landscapes: none given, at least one is needed")
+    return float(np.mean(tops))
+
+
 def _confidence(landscape: Landscape, path: Path) -> float:
     return float(landscape.expand([path[:-1]])[0].confidences[path[-1]])
 

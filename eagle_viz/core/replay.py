@@ -9,6 +9,7 @@ import numpy as np
 
 from .policies import Draft
 from .recording import RecordedCycle
+from .reliability import clustered_mean
 from .tree import DraftTree
 
 
@@ -71,6 +72,40 @@ def unequal_sentence(static: Sequence[Pass], dynamic: Sequence[Pass]) -> str:
     """In how many passes the two trees are of unequal size, for a place that compares them; empty where all are equal."""
     count = sum(one.budget != other.budget for one, other in zip(static, dynamic, strict=True))
     return f"In {count} of {len(static)} passes the two trees are of unequal size." if count else ""
+
+
+def spread_sentence(title: str, passes: Sequence[Pass]) -> str:
+    """How one policy's trees differ from context to context; raises ``ValueError`` without a pass.
+
+    >>> spread_sentence("EAGLE-2", [Pass(25, 6, 9, 0.8, 1, 2), Pass(25, 3, 12, 4.06, 5, 6)])
+    'From pass to pass: EAGLE-2 is 3 to 6 levels deep and 9 to 12 nodes wide, expects 0.8 to 4.1 accepted tokens and writes 2 to 6.'
+    """
+    if not passes:
+        raise ValueError("passes: none given, at least one is needed")
+    deep, wide, expects, writes = (
+        _range([getattr(one, field) for one in passes], digits)
+        for field, digits in (("depth", 0), ("width", 0), ("expected", 1), ("written", 0))
+    )
+    shape = f"{title} is {deep} levels deep and {wide} nodes wide"
+    return f"From pass to pass: {shape}, expects {expects} accepted tokens and writes {writes}."
+
+
+def _range(values: Sequence[float], digits: int) -> str:
+    low, high = (f"{value:.{digits}f}" for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
+
+
+def lead_sentence(titles: tuple[str, str], static: Sequence[Pass], dynamic: Sequence[Pass]) -> str:
+    """What one policy writes more a pass than the other on the same passes, with a 95 % interval, and whether that is chance.
+
+    Empty for fewer than two passes, of which no interval can be told.
+    """
+    apart = [other.written - one.written for one, other in zip(static, dynamic, strict=True)]
+    if len(apart) < 2:
+        return ""
+    mean, low, high = clustered_mean(apart, range(len(apart)))
+    chance = " So few passes cannot tell which of the two is ahead." if low <= 0 <= high else ""
+    return f"{titles[1]} writes {mean:+.2f} tokens a pass against {titles[0]} (95 % interval {low:+.2f} to {high:+.2f}).{chance}"
 
 
 GREEDY = "Expected counts sampling at temperature 1; these answers were decoded greedily: the target's first choice is certain"

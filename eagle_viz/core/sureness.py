@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .landscape import Landscape, SyntheticLandscape
+from .measured import Measured
 from .population import Population
 from .readout import relative_gain
+from .reliability import mean_top
 from .replay import Pass
-from .tree import ROOT
 
 
 @dataclass(frozen=True)
@@ -28,23 +29,19 @@ class Sureness:
     gain: float
 
 
-def mean_top(landscapes: Iterable[Landscape]) -> float:
-    """Mean confidence of the root's first candidate; raises ``ValueError`` without a landscape.
-
-    >>> from eagle_viz.core.landscape import RankLandscape
-    >>> mean_top([RankLandscape([0.5, 0.2]), RankLandscape([0.9])])
-    0.7
-    """
-    tops = [float(landscape.expand([ROOT])[0].confidences[0]) for landscape in landscapes]
-    if not tops:
-        raise ValueError("landscapes: none given, at least one is needed")
-    return float(np.mean(tops))
-
-
 def sureness(title: str, landscapes: Sequence[Landscape], static: Sequence[Pass], dynamic: Sequence[Pass]) -> Sureness:
     """How sure the drafter is in these contexts, and what ``dynamic`` passes expect more than ``static`` ones there."""
     before, after = (float(np.mean([one.expected for one in passes])) for passes in (static, dynamic))
     return Sureness(title, len(dynamic), mean_top(landscapes), relative_gain(before, after))
+
+
+def measured_sureness(table: Measured, static: str = "eagle1:25", dynamic: str = "eagle2:25") -> Sureness:
+    """How sure a drafter is over a whole table of live contexts, and what one of its policies expects more than another there.
+
+    Expected for sampling, which drafters of any reading promise. Raises ``MeasuredError`` where the table lacks a policy.
+    """
+    before, after = (table.standing(name).whole.sampled for name in (static, dynamic))
+    return Sureness(table.drafter, table.contexts, table.top, relative_gain(before, after))
 
 
 def synthetic_sureness(rows: Sequence[Population], branching: int, coverage: float, seeds: int) -> list[Sureness]:

@@ -33,7 +33,7 @@ class Candidates(NamedTuple):
 class Head:
     """A frozen draft head of either kind for one target; `taps` are the target layers whose entering hidden states it reads.
 
-    >>> head = Head.load("models/smollm2-135m-eagle", target)                        # doctest: +SKIP
+    >>> head = Head.load("models/smollm2-135m-eagle3", target)                        # doctest: +SKIP
     >>> cache = head.new_cache(512)
     >>> guesses = head.forward(tokens[1:] + [root], head.fuse(features), cache=cache)  # a prompt's pass, [n, H]
     >>> head.candidates(guesses[-1:], count=10, depths=[1]).confidences.shape        # the root's children

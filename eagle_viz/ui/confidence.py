@@ -10,11 +10,9 @@ import streamlit as st
 from ..core import reliability
 from ..core.ladder import Rung
 from ..core.policies import POLICIES
-from ..core.population import affordable_seeds
 from ..core.recording import MAX_DEPTH, TOP_K, Recording
-from ..core.sureness import Sureness, synthetic_sureness
 from ..view import figures
-from . import chrome, controls, library, many_contexts, replays, session, world
+from . import chrome, controls, library, many_contexts, replays, session, surer, world
 from .settings import Settings
 
 WORDS = (
@@ -68,35 +66,7 @@ def _show() -> None:
     with st.container(key="card-ladder", border=True), chrome.in_one_sentence():
         _ladder(names, settings, recording)
     with st.container(key="card-sureness", border=True), chrome.in_one_sentence():
-        _sureness(settings)
-
-
-def _sureness(settings: Settings) -> None:
-    """Every recorded text as a dot: how sure its drafter is, and what the dynamic side gains there."""
-    first, second = world.sides(settings)
-    chrome.card_title(
-        "A surer drafter gains more", f"{second.title} over {first.title} in expected tokens, budget {settings.budget}"
-    )
-    with st.spinner("Replaying both policies on every recorded text …"):
-        groups = {drafter: replays.surenesses(names, (first, second), settings.budget) for drafter, names in library.by_drafter()}
-    st.plotly_chart(
-        figures.gain_against_sureness(groups, _synthetic(settings)),
-        theme=None,
-        config=chrome.CHART,
-        key="sureness",
-        alt="Gain against the mean confidence of the first candidate, a dot a recorded text",
-    )
-    st.html(
-        "<p class='quiet'>The policy is the same; what differs is how sure the drafter is. Where its first guess is nearly "
-        "certain, one deep chain is worth more than siblings, and only a dynamic tree can tell where that is. Dots are whole texts "
-        "of some twenty contexts, so single ones scatter.</p>"
-    )
-
-
-def _synthetic(settings: Settings) -> list[Sureness]:
-    args = (settings.budget, settings.branching, settings.coverage, settings.top_k, settings.max_depth)
-    seeds = len(affordable_seeds(settings.budget, settings.branching, settings.top_k, settings.max_depth))
-    return synthetic_sureness(world.gains(*args), settings.branching, settings.coverage, seeds)
+        surer.card(settings)
 
 
 def _reliability(seen: reliability.Observations, found: reliability.Reliability) -> None:

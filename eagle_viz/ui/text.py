@@ -7,7 +7,7 @@ from html import escape
 import streamlit as st
 
 from ..core.recording import Recording
-from ..core.replay import tau, unequal_sentence
+from ..core.replay import lead_sentence, spread_sentence, tau, unequal_sentence
 from . import chrome, controls, intro, lab, library, live_panel, replays, session, world
 from .reader import reader, reader_data
 from .settings import ALL_STEPS, Settings
@@ -83,7 +83,10 @@ def _tau_line(settings: Settings, passes: list) -> str:
     gap = "" if oracle else library.gap_sentence(settings.recording, taus)
     counted = f"{len(passes[0])} passes of this text replayed at budget {settings.budget}, bonus counted."
     note = f"<div><small>{counted} {unequal_sentence(*passes)}</small></div>"
-    return f'<div class="readouts three">{"".join(cells)}{note}</div><p class="quiet" data-testid="greedy-gap">{gap}</p>'
+    titles = tuple(side.title for side in world.sides(settings))
+    lead = "" if oracle else f"{lead_sentence(titles, *passes)} "
+    spread = f'<p class="quiet" data-testid="spread">{escape(lead + spread_sentence(titles[1], passes[1]))}</p>'
+    return f'<div class="readouts three">{"".join(cells)}{note}</div>{spread}<p class="quiet" data-testid="greedy-gap">{gap}</p>'
 
 
 def _cell(css: str, title: str, number: float, remark: str) -> str:

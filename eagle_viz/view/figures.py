@@ -208,10 +208,13 @@ def speed_curve(
     return calm(figure, height=320, bottom=44)
 
 
-def gain_against_sureness(groups: Mapping[str, Sequence[Sureness]], line: Sequence[Sureness]) -> go.Figure:
+def gain_against_sureness(
+    groups: Mapping[str, Sequence[Sureness]], line: Sequence[Sureness], drafters: Sequence[Sureness] = ()
+) -> go.Figure:
     """Gain in percent against the mean confidence of the first candidate: a dot a text, a colour a drafter.
 
-    ``line``: EAGLE-2 over EAGLE-1's shape on synthetic landscapes, one entry a sharpness.
+    ``line``: EAGLE-2 over EAGLE-1's shape on synthetic landscapes, one entry a sharpness. ``drafters``: the same on many live
+    contexts, a square a drafter.
     """
     figure = go.Figure()
     figure.add_scatter(
@@ -232,6 +235,17 @@ def gain_against_sureness(groups: Mapping[str, Sequence[Sureness]], line: Sequen
             marker={"color": colour, "size": 9, "symbol": symbol},
             text=[f"{one.title}, {one.contexts} contexts" for one in found],
             hovertemplate="%{text}: first confidence %{x:.2f}, gain %{y:+.0f} %<extra></extra>",
+        )
+    if drafters:
+        figure.add_scatter(
+            x=[one.top for one in drafters],
+            y=[100 * one.gain for one in drafters],
+            mode="lines+markers",
+            name="whole drafters, table below",
+            line={"color": INK, "width": 1},
+            marker={"color": INK, "size": 12, "symbol": "square-open", "line": {"width": 2}},
+            text=[f"{one.title}, {one.contexts:,} contexts" for one in drafters],
+            hovertemplate="%{text}: first confidence %{x:.2f}, gain %{y:+.1f} %<extra></extra>",
         )
     figure.update_xaxes(range=[0, 1.02], title="mean confidence of the first candidate", dtick=0.2)
     figure.update_yaxes(ticksuffix=" %")

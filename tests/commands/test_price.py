@@ -29,7 +29,7 @@ def test_what_is_simulated_is_printed_and_priced(short, tmp_path, capsys):
     expected = next(one for one in simulate(contexts) if one.setting == Setting("eagle2", 59, 6, 10, False))
     row = next(r for r in document["rows"] if (r["policy"], r["budget"], r["max_depth"], r["top_k"]) == ("eagle2", 59, 6, 10))
     assert document["contexts"] == 2 and document["version"] == 1 and row["tau"] == expected.tau
-    assert document["drafter"] == "smollm2-135m-eagle" and document["reading"] in ("sampling", "greedy")
+    assert document["drafter"] == "smollm2-135m-eagle3" and document["reading"] in ("sampling", "greedy")
     assert main(["simulate", "--recordings", str(path), "--csv"]) == 0
     assert len(list(csv.DictReader(io.StringIO(capsys.readouterr().out)))) == len(document["rows"])
     file = tmp_path / "simulation.json"

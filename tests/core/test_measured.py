@@ -27,7 +27,7 @@ def document():
     return {
         "version": 1,
         "run": {"prompts": "mt_bench", "count": 2, "max_new_tokens": 8, "dtype": "bfloat16"},
-        **{"drafter": "head", "reading": "greedy", "contexts": 3, "reliability": reliability, "greedy": reliability},
+        **{"drafter": "head", "reading": "greedy", "contexts": 3, "top": 0.4, "reliability": reliability, "greedy": reliability},
         "standings": [one.to_json() for one in standings_of(CONTEST, CONTEXTS)],
     }
 
@@ -44,6 +44,7 @@ def test_a_table_comes_back(path):
     found = read_measured(path)
     assert found.standings == standings_of(CONTEST, CONTEXTS)
     assert (found.source, found.prompts, found.contexts, found.reading) == ("mt_bench", 2, 3, "greedy")
+    assert found.top == 0.4
     assert found.greedy.bins[0].accepted == 0.6 and found.standing("chain:2").whole.tau == pytest.approx(4 / 3)
 
 

@@ -8,7 +8,17 @@ import pytest
 from eagle_viz import POLICIES, RankLandscape, RecordedLandscape, SyntheticLandscape
 from eagle_viz.core.landscape import Candidates
 from eagle_viz.core.recording import RecordedCycle
-from eagle_viz.core.replay import Pass, greedy_gap, kept_at, replay, tau, unequal_sentence, written_curve
+from eagle_viz.core.replay import (
+    Pass,
+    greedy_gap,
+    kept_at,
+    lead_sentence,
+    replay,
+    spread_sentence,
+    tau,
+    unequal_sentence,
+    written_curve,
+)
 
 HALVES = Candidates(np.array([5, 6]), np.array([0.5, 0.25]))
 LAND = RecordedLandscape({(): HALVES, (0,): HALVES, (1,): HALVES, (0, 0): HALVES})
@@ -77,3 +87,27 @@ def test_unequal_trees_are_counted():
     one, other = Pass(25, 5, 8, 1.0, 1, 2), Pass(24, 5, 8, 1.0, 1, 2)
     assert unequal_sentence([one, one], [one, other]) == "In 1 of 2 passes the two trees are of unequal size."
     assert unequal_sentence([one, one], [one, one]) == ""
+
+
+def wrote(*counts):
+    """Passes of four nodes in two levels of two that wrote so many tokens."""
+    return [Pass(4, 2, 2, 1.0, count - 1, count) for count in counts]
+
+
+def test_a_lead_has_its_paired_interval():
+    """Leads of 1, 1, 0, 2: mean 1, standard error sqrt(2 / 3 / 4), so 1.96 of them are 0.80."""
+    said = lead_sentence(("A", "B"), wrote(1, 2, 2, 1), wrote(2, 3, 2, 3))
+    assert said == "B writes +1.00 tokens a pass against A (95 % interval +0.20 to +1.80)."
+
+
+def test_a_lead_that_may_be_chance_says_so_and_one_pass_says_nothing():
+    """Leads of 2 and -1 cannot tell; a single pass has no interval."""
+    assert lead_sentence(("A", "B"), wrote(1, 2), wrote(3, 1)).endswith("cannot tell which of the two is ahead.")
+    assert lead_sentence(("A", "B"), wrote(1), wrote(2)) == ""
+
+
+def test_what_does_not_differ_is_one_number():
+    """Like passes have no range; without a pass there is nothing to say."""
+    assert "2 levels deep and 2 nodes wide, expects 1.0 accepted tokens and writes 3." in spread_sentence("A", wrote(3, 3))
+    with pytest.raises(ValueError, match="passes: none given"):
+        spread_sentence("A", [])

@@ -127,7 +127,7 @@ def test_tau_is_cut_where_the_answer_ends():
     assert short.tolist() == np.minimum(whole, 2).tolist()
 
 
-@pytest.mark.parametrize("name", ["smollm2-135m-eagle-fact", "oracle-limerick"])
+@pytest.mark.parametrize("name", ["smollm2-135m-eagle3-fact", "oracle-limerick"])
 def test_simulated_tau_is_the_recorded_one(name):
     """At the setting that led when the recording was made, tau is what the live run wrote per pass."""
     recording = read(shipped()[name])

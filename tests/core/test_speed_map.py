@@ -16,7 +16,7 @@ TIMES = parse_times("mine", "1:10 64:11 256:30 draft:0.6")
 @pytest.fixture(scope="module")
 def simulated():
     """Four contexts of one recording, every setting."""
-    recording = read(shipped()["smollm2-135m-eagle-python"])
+    recording = read(shipped()["smollm2-135m-eagle3-python"])
     return tally([(recording.kind, cycle) for cycle in recording.cycles[:4]])
 
 

@@ -2,10 +2,13 @@
 
 import pytest
 
+from eagle_viz.core.calibration import Means, Standing
 from eagle_viz.core.landscape import RankLandscape, SyntheticLandscape
+from eagle_viz.core.measured import DRAFTERS, Measured, read_measured
 from eagle_viz.core.population import population
+from eagle_viz.core.reliability import Reliability, mean_top
 from eagle_viz.core.replay import Pass
-from eagle_viz.core.sureness import mean_top, sureness, synthetic_sureness
+from eagle_viz.core.sureness import measured_sureness, sureness, synthetic_sureness
 
 
 def passes(*expected):
@@ -19,6 +22,22 @@ def test_gain_is_of_the_means_and_sureness_the_mean_first_confidence():
     found = sureness("a text", lands, passes(1.0, 1.0), passes(1.2, 1.8))
     assert (found.title, found.contexts) == ("a text", 2)
     assert (found.top, found.gain) == pytest.approx((0.7, 0.5))
+
+
+def test_of_a_table_the_gain_is_of_what_sampling_promises():
+    """1.5 over 1.2 tokens is 25 % more, whatever the other reading says."""
+    means = {name: Means(9, 25, 9.0, value, 1.0, 2.0, 1.9, 2.1) for name, value in (("eagle1:25", 1.2), ("eagle2:25", 1.5))}
+    standings = tuple(Standing(name, name, 25, mean, {}, {}) for name, mean in means.items())
+    table = Measured("head", "questions", 3, 64, "bfloat16", "greedy", 9, 0.4, standings, Reliability((), 0.0, 0.0, 0), None)
+    found = measured_sureness(table)
+    assert (found.title, found.contexts, found.top, found.gain) == ("head", 9, 0.4, pytest.approx(0.25))
+
+
+def test_of_the_shipped_drafters_the_surer_gains_more():
+    """Measured on the same prompts: from the early checkpoint to the target itself both numbers rise."""
+    found = sorted((measured_sureness(read_measured(path)) for path in DRAFTERS.glob("*.json")), key=lambda one: one.top)
+    assert len(found) >= 4 and found[-1].title == "oracle"
+    assert all(a.gain < b.gain for a, b in zip(found, found[1:], strict=False))
 
 
 def test_no_context_is_refused():

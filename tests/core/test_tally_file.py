@@ -11,7 +11,7 @@ from eagle_viz.core.tally_file import read_tally, write_tally
 @pytest.fixture(scope="module")
 def made():
     """The tally of one recorded context."""
-    recording = read(shipped()["smollm2-135m-eagle-fact"])
+    recording = read(shipped()["smollm2-135m-eagle3-fact"])
     return whole(tally([(recording.kind, recording.cycles[0])]))
 
 

@@ -5,7 +5,7 @@ import pytest
 from eagle_viz.ui import library
 from tests.ui.pages import opened
 
-SHORT = "smollm2-135m-eagle-fact"
+SHORT = "smollm2-135m-eagle3-fact"
 
 
 @pytest.fixture

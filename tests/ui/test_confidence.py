@@ -12,7 +12,7 @@ from eagle_viz.ui import library
 from eagle_viz.ui.files import Files
 from tests.ui.pages import opened, said
 
-SHIPPED = recording.read(recording.shipped()["smollm2-135m-eagle-fact"])
+SHIPPED = recording.read(recording.shipped()["smollm2-135m-eagle3-fact"])
 
 
 def holding(cycle, candidates):

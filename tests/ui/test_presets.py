@@ -117,7 +117,7 @@ def levels(name, allowed=6):
 
 
 def test_the_sentences_on_real_texts_are_measured():
-    head = "smollm2-135m-eagle"
+    head = "smollm2-135m-eagle3"
     texts = [name.removeprefix(f"{head}-") for name in recording.shipped() if name.startswith(head)]
     expected = {text: tau(replayed(f"{head}-{text}"))[0] - 1 for text in texts}
     assert len(texts) == 8 and min(expected, key=expected.get) == "limerick" and max(expected, key=expected.get) == "python"

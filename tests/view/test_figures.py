@@ -98,3 +98,7 @@ def test_gain_against_sureness_has_a_dot_a_text_and_a_line_of_synthetic_ones():
     assert (line.mode, list(line.x), list(line.y)) == ("lines", [0.4], [5.0])
     assert (list(head.x), list(head.y)) == ([0.5, 0.6], [10.0, 20.0])
     assert list(oracle.y) == [30.0] and head.marker.symbol != oracle.marker.symbol
+    drafters = figures.gain_against_sureness(texts, [], [Sureness("head", 900, 0.4, 0.08), Sureness("oracle", 90, 0.7, 0.2)]).data[
+        -1
+    ]
+    assert (list(drafters.x), list(drafters.y)) == ([0.4, 0.7], [8.0, 20.0])
