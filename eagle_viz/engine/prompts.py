@@ -48,6 +48,11 @@ _LETTER = (
     "If you are not at home, we will leave it with your neighbour.\n\nKind regards,\nThe shop\n\n"
 )
 
+_VERSE = (
+    "{0} green bottles hanging on the wall,\n{0} green bottles hanging on the wall,\nAnd if one green bottle should accidentally "
+    "fall,\nThere'll be {1} green bottles hanging on the wall.\n\n"
+)
+
 PROMPTS = (
     Prompt(
         "legal",
@@ -74,6 +79,13 @@ PROMPTS = (
         "A form letter, repeated",
         "predictable",
         _LETTER.format("Anna") + _LETTER.format("Ben") + "Dear Clara,\n",
+        raw=True,
+    ),
+    Prompt(
+        "nursery",
+        "A nursery rhyme",
+        "predictable",
+        _VERSE.format("Ten", "nine") + _VERSE.format("Nine", "eight") + "Eight green bottles",
         raw=True,
     ),
     Prompt("open", "Anything at all", "open", "Write a few lines about anything you like."),
