@@ -68,39 +68,72 @@ def contexts(browser) -> Iterator[Callable]:
         one.close()
 
 
+@pytest.fixture(scope="session")
+def spare() -> dict[str, list]:
+    """Pages that a test is done with, by the options of their context: what runs in one process is compiled once."""
+    return {}
+
+
 @pytest.fixture
-def open_page(browser, contexts) -> Iterator[Callable]:
+def open_page(browser, contexts, spare) -> Iterator[Callable]:
     """Open an address in a page of its own: ``open_page(url, width=1280, height=900, color_scheme="light", ...) -> page``.
 
     The page remembers ``requests`` (addresses asked for) and ``errors`` (uncaught ones) as attributes. ``fresh``: in a browser
     that has never seen the page.
     """
-    opened = []
+    opened, fresh_ones = [], []
 
     def open_one(url: str, width: int = 1280, height: int = 900, fresh: bool = False, **options):
         options["viewport"] = {"width": width, "height": height}
-        context = browser.new_context(accept_downloads=True, **options) if fresh else contexts(**options)
-        page = context.new_page()
-        opened.append(context if fresh else page)
-        page.set_default_timeout(SETTLED)
+        waiting = [] if fresh else spare.setdefault(repr(options), [])
+        page = waiting.pop() if waiting else None
+        if page is None:
+            context = browser.new_context(accept_downloads=True, **options) if fresh else contexts(**options)
+            page = _watched(context.new_page())
+            fresh_ones.extend([context] if fresh else [])
+        else:
+            _as_new(page, options)
+        opened.extend([] if fresh else [(waiting, page)])
         page.requests, page.errors = [], []
-        page.on("request", lambda request: page.requests.append(request.url))
-        page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.goto(url)
         return page
 
     yield open_one
-    for one in opened:
-        one.close()
+    for context in fresh_ones:
+        context.close()
+    for waiting, page in opened:
+        waiting.append(page)
+
+
+def _watched(page):
+    """The page, noting what it asks for and what fails in it."""
+    page.set_default_timeout(SETTLED)
+    page.on("request", lambda request: page.requests.append(request.url))
+    page.on("pageerror", lambda error: page.errors.append(str(error)))
+    return page
+
+
+def _as_new(page, options: dict) -> None:
+    """Put a used page back to what its context began with; going to another address does the rest."""
+    page.mouse.move(0, 0)
+    page.set_viewport_size(options["viewport"])
+    page.emulate_media(
+        color_scheme=options.get("color_scheme", "light"), reduced_motion=options.get("reduced_motion", "no-preference")
+    )
 
 
 STILL = """() => {
-  const busy = document.querySelector('[data-testid=stApp]:not([data-test-script-state=notRunning]), [data-testid=stSpinner]');
-  const size = document.body.innerHTML.length;
-  const now = performance.now();
-  if (busy || size !== window.stillSize) [window.stillSize, window.stillSince] = [size, now];
-  return now - window.stillSince > 500;
+  const touched = () => (window.stillSince = performance.now());
+  if (!window.stillWatch) {
+    window.stillWatch = new MutationObserver(touched);
+    window.stillWatch.observe(document.body, { subtree: true, childList: true, characterData: true });
+    touched();
+  }
+  if (document.querySelector('[data-testid=stApp]:not([data-test-script-state=notRunning]), [data-testid=stSpinner]')) touched();
+  return performance.now() - window.stillSince > 500;
 }"""
+SHOWS = """([name, value]) => [document, ...[...document.querySelectorAll('*')].flatMap((host) => host.shadowRoot ?? [])].some(
+  (root) => root.querySelector(`[data-testid="${name}"]`)?.textContent.includes(value))"""
 
 
 def wait_until_still(page) -> None:
@@ -110,11 +143,7 @@ def wait_until_still(page) -> None:
 
 def settled(page, name: str, value: str) -> None:
     """Wait until what has this test id shows this text, in the page or in the stage."""
-    page.wait_for_function(
-        "([name, value]) => [...document.querySelectorAll('*')].some(host => "
-        '(host.shadowRoot ?? host).querySelector?.(`[data-testid="${name}"]`)?.textContent.includes(value))',
-        arg=[name, value],
-    )
+    page.wait_for_function(SHOWS, arg=[name, value], polling=50)
 
 
 @pytest.fixture(scope="session")
