@@ -86,22 +86,28 @@ PRESETS: dict[str, Preset] = {
     ),
     "legal": Preset(
         "A legal clause",
-        "With the shipped head, a small one, and twelve levels allowed, the trees in this clause are 2 to 7 levels deep. Choose A "
+        "With the shipped head, a small one, and twelve levels allowed, the trees in this clause are 3 to 6 levels deep. Choose A "
         "legal clause · upper bound as the recorded text to see what a perfectly calibrated drafter builds for the same prompt: 4 "
         "to 9 levels.",
         {"view": "text", "source": "recording", "recording": "legal", "max_depth": 12},
     ),
     "limerick": Preset(
         "A limerick",
-        "Verse is the most open of the eight texts: EAGLE-2 expects 0.69 accepted tokens a pass, and its trees are wide and "
-        "shallow. Compare the strip with that of Python code.",
+        "Verse is open: EAGLE-2 expects 1.40 accepted tokens a pass, and its trees are wide and shallow. Compare the strip with "
+        "that of Counting.",
         {"view": "text", "source": "recording", "recording": "limerick"},
     ),
     "code": Preset(
         "Python code",
-        "The most predictable of the eight texts: EAGLE-2 expects 1.85 accepted tokens a pass. A name is a free choice, the syntax "
-        "after it is not; the tree follows, between 3 and 6 levels deep.",
+        "EAGLE-2 expects 2.06 accepted tokens a pass here. A name is a free choice, the syntax after it is not; the tree follows, "
+        "between 3 and 6 levels deep.",
         {"view": "text", "source": "recording", "recording": "python"},
+    ),
+    "counting": Preset(
+        "Counting",
+        "The most predictable of the thirteen texts: EAGLE-2 expects 5.57 accepted tokens a pass. With twelve levels allowed its "
+        "trees are 3 to 12 levels deep, a chain where the next number is certain and wide where a digit may follow.",
+        {"view": "text", "source": "recording", "recording": "numbers", "max_depth": 12},
     ),
 }
 

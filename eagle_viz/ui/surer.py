@@ -53,7 +53,8 @@ def _drafters(found: tuple[Measured, ...]) -> str:
     caption = (
         "The same policies, other drafters: EAGLE-2 over EAGLE-1's shape at 25 nodes, "
         f"{escape(one.source)}, {one.prompts} prompts, answers of at most {one.max_new_tokens} tokens. "
-        "Expected: sums of path products as the drafter gives them."
+        "Expected: sums of path products as the drafter gives them. Where the target drafts for itself its first choice is always "
+        "accepted, in any tree that is deep enough: there only the expected gain says something."
     )
     head = "<tr><th>Drafter</th><th>First confidence</th><th>Expected gain</th><th>tau, EAGLE-1</th><th>tau, EAGLE-2</th></tr>"
     rows = "".join(map(_row, found))

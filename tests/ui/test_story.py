@@ -102,7 +102,7 @@ def test_the_note_of_a_loaded_preset_is_there_on_arrival():
     assert page.count("Ten candidates, none of them likely") == 1 and 'data-testid="loaded-preset"' in page
     assert 'data-testid="intro"' in said(opened()) and 'data-testid="loaded-preset"' not in said(opened())
     text = said(opened(preset="limerick"))
-    assert text.count("Verse is the most open") == 1 and text.index("Verse is the most open") < text.index("card-title")
+    assert text.count("Verse is open") == 1 and text.index("Verse is open") < text.index("card-title")
 
 
 def test_a_presets_note_says_what_it_was_loaded_with_once_that_was_changed():
