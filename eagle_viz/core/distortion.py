@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from .hashing import node_hashes, normals, on_grid
 from .landscape import Candidates, Landscape
 from .policies import Policy
 from .policies.base import check_share, check_whole
-from .readout import draft_up_to
+from .readout import cumulative, draft_up_to
 from .tree import ROOT, Path
 
 MOST = 10.0
@@ -70,11 +71,14 @@ class Distorted(Landscape):
         self._orders: dict[Path, np.ndarray] = {}
 
     def _expand(self, paths: Sequence[Path]) -> list[Candidates]:
-        return [self._bent(path) for path in paths]
+        made: dict[Path, Candidates] = {}
+        for _, level in groupby(sorted(paths, key=len), key=len):
+            level = list(level)
+            honest = [self.honest(path) for path in level]
+            made |= {of[0]: self._bent(*of) for of in zip(level, honest, self.base.expand(honest), strict=True)}
+        return [made[path] for path in paths]
 
-    def _bent(self, path: Path) -> Candidates:
-        honest = self.honest(path)
-        found = self.base.expand([honest])[0]
+    def _bent(self, path: Path, honest: Path, found: Candidates) -> Candidates:
         bent = self.distortion(found.confidences, honest)
         order = np.argsort(-bent, kind="stable")
         self._orders[path] = order
@@ -86,12 +90,20 @@ class Distorted(Landscape):
         return tuple(int(self._orders[path[:depth]][rank]) for depth, rank in enumerate(path))
 
 
+def values_of(landscape: Landscape, paths: Iterable[Path]) -> list[float]:
+    """Path products of a kept set by this landscape's own confidences; ``paths`` come with ancestors first."""
+    paths = list(paths)
+    parents = list(dict.fromkeys(path[:-1] for path in paths))
+    children = dict(zip(parents, landscape.expand(parents), strict=True))
+    values = {ROOT: 1.0}
+    for path in paths:
+        values[path] = values[path[:-1]] * float(children[path[:-1]].confidences[path[-1]])
+    return list(values.values())[1:]
+
+
 def worth(landscape: Landscape, paths: Iterable[Path]) -> float:
     """Expected accepted tokens of a kept set by this landscape's own confidences, bonus not counted."""
-    values = {ROOT: 1.0}
-    for path in sorted(paths, key=len):
-        values[path] = values[path[:-1]] * float(landscape.expand([path[:-1]])[0].confidences[path[-1]])
-    return math.fsum(value for path, value in values.items() if path)
+    return math.fsum(values_of(landscape, sorted(paths, key=len)))
 
 
 @dataclass(frozen=True)
@@ -118,8 +130,7 @@ def lie(landscapes: Sequence[Landscape], policy: Policy, budget: int, distortion
     Raises ``ValueError`` without a context. Law: with ``power`` alone nothing is lost, whatever is promised; nothing is ever gained
     where the policy is best-first.
     """
-    if not landscapes:
-        raise ValueError("contexts: none given, at least one is needed")
+    _check_some(landscapes)
     rows = []
     for landscape in landscapes:
         bent = Distorted(landscape, distortion)
@@ -127,3 +138,27 @@ def lie(landscapes: Sequence[Landscape], policy: Policy, budget: int, distortion
         honest = draft_up_to(policy, landscape, budget)[0].tree
         rows.append((tree.expected_accepted, worth(landscape, map(bent.honest, tree.paths[1:])), honest.expected_accepted))
     return Lie(*(float(mean) for mean in np.mean(rows, axis=0)))
+
+
+def lie_curve(landscapes: Sequence[Landscape], policy: Policy, budget: int, distortion: Distortion) -> list[Lie]:
+    """``lie`` at every budget from 0 to ``budget`` nodes from one drafting, for a nested policy.
+
+    Raises ``ValueError`` without a context or for a policy that is not nested. Law: entry N is ``lie`` with budget N.
+    """
+    _check_some(landscapes)
+    if not policy.nested:
+        raise ValueError(f"policy: {policy.name} given, allowed is one whose trees grow with the budget")
+    curves = []
+    for landscape in landscapes:
+        bent = Distorted(landscape, distortion)
+        lying = draft_up_to(policy, bent, budget)[0]
+        gained = np.cumsum([0.0, *values_of(landscape, map(bent.honest, lying.order))])
+        honest = cumulative(draft_up_to(policy, landscape, budget)[0])
+        whole = (np.pad(one, (0, budget + 1 - len(one)), mode="edge") for one in (cumulative(lying), gained, honest))
+        curves.append(np.stack(list(whole)))
+    return [Lie(*means) for means in np.mean(curves, axis=0).T.tolist()]
+
+
+def _check_some(landscapes: Sequence[Landscape]) -> None:
+    if not landscapes:
+        raise ValueError("contexts: none given, at least one is needed")

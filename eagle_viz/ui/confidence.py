@@ -12,7 +12,7 @@ from ..core.ladder import Rung
 from ..core.policies import POLICIES
 from ..core.recording import MAX_DEPTH, TOP_K, Recording
 from ..view import figures
-from . import chrome, controls, library, many_contexts, replays, session, surer, world
+from . import chrome, controls, library, lying, many_contexts, replays, session, surer, world
 from .settings import Settings
 
 WORDS = (
@@ -67,6 +67,7 @@ def _show() -> None:
         _ladder(names, settings, recording)
     with st.container(key="card-sureness", border=True), chrome.in_one_sentence():
         surer.card(settings)
+    lying.card()
 
 
 def _reliability(seen: reliability.Observations, found: reliability.Reliability) -> None:

@@ -1,4 +1,4 @@
-"""Charts of the map of speeds: numbers come from core, colours and look from ``figures``."""
+"""Charts of the map of speeds and of what-if questions: numbers come from core, colours and look from ``figures``."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
+from ..core.distortion import Lie
 from ..core.mixed import Mixed
 from ..core.speed_map import SpeedMap
 from .figures import BLUE, GRAY, INK, calm
@@ -112,3 +113,26 @@ def gain_against_spread(rows: Sequence[Mixed]) -> go.Figure:
     figure.update_xaxes(title="spread of the contexts' sharpness", dtick=0.5)
     figure.update_yaxes(rangemode="tozero", ticksuffix=" %")
     return calm(figure, height=230, bottom=44)
+
+
+def lie_curve(found: Sequence[Lie], budget: int) -> go.Figure:
+    """Tokens a pass (bonus not counted) at budgets 0, 1, ...: of the honest drafter's tree, of the lying one's, and its promise."""
+    figure = go.Figure()
+    for name, field, colour, dash in (
+        ("promised by the lying drafter", "promised", GRAY, "dot"),
+        ("tree of the honest drafter", "honest", INK, "dash"),
+        ("tree of the lying drafter", "worth", BLUE, "solid"),
+    ):
+        figure.add_scatter(
+            x=np.arange(len(found)),
+            y=[getattr(one, field) for one in found],
+            mode="lines",
+            name=name,
+            line={"color": colour, "width": 2.5, "dash": dash},
+            hovertemplate="%{x} nodes: %{y:.2f}",
+        )
+    figure.add_vline(x=budget, line={"color": INK, "width": 1, "dash": "dot"})
+    figure.update_layout(hovermode="x")
+    figure.update_xaxes(range=[0, len(found) - 1], title="budget, nodes")
+    figure.update_yaxes(rangemode="tozero")
+    return calm(figure, height=320, bottom=44)

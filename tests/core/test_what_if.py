@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape
-from eagle_viz.core.distortion import Distorted, Distortion, lie, worth
+from eagle_viz.core.distortion import Distorted, Distortion, lie, lie_curve, worth
 from eagle_viz.core.forest import share
 from eagle_viz.core.mixed import curve, mixed, rank_tables
 from tests.core.test_policies import LANDS
@@ -97,6 +97,23 @@ def test_more_noise_and_more_shuffles_lose_more():
     assert noisy == sorted(noisy) and shuffled == sorted(shuffled) and noisy[-1] > 0.1 and shuffled[-1] > 0.3
     flat, sharp = (lie(lands, BEST_FIRST, 20, Distortion((one,))) for one in (2.0, 0.5))
     assert flat.promised < flat.honest < sharp.promised
+
+
+@given(st.lists(LANDS, min_size=1, max_size=2), st.floats(0.3, 3), st.floats(0, 1), st.floats(0, 1))
+def test_a_curve_of_lies_is_a_lie_at_every_budget(landscapes, temperature, noise, shuffled):
+    """One drafting at the largest budget says what each smaller one says by itself."""
+    distortion = Distortion((temperature,), noise, shuffled)
+    for budget, one in enumerate(lie_curve(landscapes, BEST_FIRST, 8, distortion)):
+        alone = lie(landscapes, BEST_FIRST, budget, distortion)
+        assert (one.promised, one.worth, one.honest) == pytest.approx((alone.promised, alone.worth, alone.honest), abs=1e-9)
+
+
+def test_a_curve_of_lies_needs_nested_trees_and_a_context():
+    """Where a policy chooses anew at each budget one drafting is not enough."""
+    with pytest.raises(ValueError, match="policy: max_sweep given, allowed is one whose trees grow with the budget"):
+        lie_curve([SyntheticLandscape(1)], POLICIES["max_sweep"](), 4, Distortion())
+    with pytest.raises(ValueError, match="contexts: none given"):
+        lie_curve([], BEST_FIRST, 4, Distortion())
 
 
 def test_worth_is_the_trees_own_sum_where_nothing_is_bent():

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from eagle_viz.core.distortion import Lie
 from eagle_viz.core.ladder import Rung
 from eagle_viz.core.population import population
 from eagle_viz.core.reliability import Observations, bins_of_equal_width, by_depth, reliability
 from eagle_viz.core.sureness import Sureness
-from eagle_viz.view import figures
+from eagle_viz.view import figures, speed_figures
 
 STATIC, DYNAMIC = np.array([0, 0.5, 0.8, 1.0]), np.array([0, 0.6, 1.1, 1.5])
 
@@ -98,7 +99,21 @@ def test_gain_against_sureness_has_a_dot_a_text_and_a_line_of_synthetic_ones():
     assert (line.mode, list(line.x), list(line.y)) == ("lines", [0.4], [5.0])
     assert (list(head.x), list(head.y)) == ([0.5, 0.6], [10.0, 20.0])
     assert list(oracle.y) == [30.0] and head.marker.symbol != oracle.marker.symbol
+<<<<<<< HEAD
     drafters = figures.gain_against_sureness(texts, [], [Sureness("head", 900, 0.4, 0.08), Sureness("oracle", 90, 0.7, 0.2)]).data[
         -1
     ]
     assert (list(drafters.x), list(drafters.y)) == ([0.4, 0.7], [8.0, 20.0])
+=======
+
+
+def test_the_lies_curves_are_the_three_numbers_of_each_budget():
+    """Promise, worth and the honest tree's worth, entry i at budget i."""
+    found = [Lie(0.0, 0.0, 0.0), Lie(0.9, 0.5, 0.6), Lie(1.6, 0.8, 1.1)]
+    drawn = lines(speed_figures.lie_curve(found, 1))
+    assert {name: list(values) for name, values in drawn.items()} == {
+        "promised by the lying drafter": [0.0, 0.9, 1.6],
+        "tree of the honest drafter": [0.0, 0.6, 1.1],
+        "tree of the lying drafter": [0.0, 0.5, 0.8],
+    }
+>>>>>>> 201738d (What if the drafter lies: sliders of temperature, noise, shuffles and power in the Confidence view, its trees' worth over the budget against the honest ones; one drafting says it at every budget)
