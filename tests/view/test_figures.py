@@ -99,12 +99,9 @@ def test_gain_against_sureness_has_a_dot_a_text_and_a_line_of_synthetic_ones():
     assert (line.mode, list(line.x), list(line.y)) == ("lines", [0.4], [5.0])
     assert (list(head.x), list(head.y)) == ([0.5, 0.6], [10.0, 20.0])
     assert list(oracle.y) == [30.0] and head.marker.symbol != oracle.marker.symbol
-<<<<<<< HEAD
-    drafters = figures.gain_against_sureness(texts, [], [Sureness("head", 900, 0.4, 0.08), Sureness("oracle", 90, 0.7, 0.2)]).data[
-        -1
-    ]
+    whole = [Sureness("head", 900, 0.4, 0.08), Sureness("oracle", 90, 0.7, 0.2)]
+    drafters = figures.gain_against_sureness(texts, [], whole).data[-1]
     assert (list(drafters.x), list(drafters.y)) == ([0.4, 0.7], [8.0, 20.0])
-=======
 
 
 def test_the_lies_curves_are_the_three_numbers_of_each_budget():
@@ -116,4 +113,3 @@ def test_the_lies_curves_are_the_three_numbers_of_each_budget():
         "tree of the honest drafter": [0.0, 0.6, 1.1],
         "tree of the lying drafter": [0.0, 0.5, 0.8],
     }
->>>>>>> 201738d (What if the drafter lies: sliders of temperature, noise, shuffles and power in the Confidence view, its trees' worth over the budget against the honest ones; one drafting says it at every budget)
