@@ -10,6 +10,7 @@ from eagle_viz.core.greedy import GreedyCalibration, read_for_greedy
 from eagle_viz.core.landscape import AverageTable, RecordedLandscape
 from eagle_viz.core.policies import Eagle1, Eagle2, Policy
 from eagle_viz.core.recording import MAX_DEPTH, GreedyReading, LiveVerdict, RecordedCycle, Recording, average_confidences
+from eagle_viz.core.tree import NO_TOKEN
 from eagle_viz.engine.expansion import Expanded
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.texts import TokenTexts, pieces
@@ -98,8 +99,9 @@ def assemble(
         raise ValueError(
             f"prompt: the answer to {prompt.name!r} is over before its first verify pass, so there is nothing to record"
         )
+    said = [verdict.bonus for context in contexts for verdict in context.verdicts if verdict.bonus != NO_TOKEN]
     texts = TokenTexts(tokenizer).of(
-        [*text.tokens[text.prompt_length :], *candidate_tokens([context.known for context in contexts])]
+        [*text.tokens[text.prompt_length :], *said, *candidate_tokens([context.known for context in contexts])]
     )
     return Recording(
         name=f"{drafter}-{prompt.name}",

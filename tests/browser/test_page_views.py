@@ -23,6 +23,11 @@ def name():
     return names[0]
 
 
+def read(name):
+    """A shipped recording as the page reads it."""
+    return recording.read(recording.shipped()[name]).for_greedy()
+
+
 @pytest.fixture
 def view(open_page, lab_url):
     """Open a view and wait for something of it."""
@@ -36,7 +41,7 @@ def view(open_page, lab_url):
 
 
 def test_the_answer_is_there_with_its_cycles_and_tau(view, name):
-    rec = recording.read(recording.shipped()[name])
+    rec = read(name)
     page = view(f"view=text&recording={name}", ".reader .cycle")
     assert page.locator(".reader .cycle").count() == len(rec.cycles)
     assert (
@@ -51,7 +56,7 @@ def test_the_answer_is_there_with_its_cycles_and_tau(view, name):
 
 
 def test_a_chosen_cycle_is_on_the_stage_and_in_the_link(view, name):
-    rec = recording.read(recording.shipped()[name])
+    rec = read(name)
     page = view(f"view=text&recording={name}", ".reader .cycle")
     page.locator(".reader .cycle").nth(1).locator(".token").first.click()
     page.wait_for_function("location.search.includes('position=1')")
@@ -93,7 +98,7 @@ def test_an_opened_pass_brings_its_trees_into_sight_and_an_arrow_key_stays_in_th
 
 
 def test_pointing_at_a_row_of_the_pass_lights_its_ancestors(view, name):
-    rec = recording.read(recording.shipped()[name])
+    rec = read(name)
     tree = EAGLE2(rec.cycles[0].landscape, 25).tree
     page = view(f"view=pass&recording={name}", ".rows tbody tr")
     assert page.locator(".rows tbody tr").count() == len(tree)
@@ -106,8 +111,8 @@ def test_pointing_at_a_row_of_the_pass_lights_its_ancestors(view, name):
 
 
 def test_the_calibration_error_is_the_cores(view, name):
-    drafter = recording.read(recording.shipped()[name]).drafter
-    recs = [rec for rec in map(recording.read, recording.shipped().values()) if rec.drafter == drafter]
+    drafter = read(name).drafter
+    recs = [rec for rec in map(read, recording.shipped()) if rec.drafter == drafter]
     parts = []
     for cycle in (cycle for rec in recs for cycle in rec.cycles):
         tree = EAGLE2(cycle.landscape, 25).tree
@@ -118,8 +123,8 @@ def test_the_calibration_error_is_the_cores(view, name):
 
 def test_speed_and_the_table_by_text(view, name):
     page = view(f"view=speed&recording={name}", "[data-testid=bought]")
-    drafter = recording.read(recording.shipped()[name]).drafter
-    texts = [rec for rec in map(recording.read, recording.shipped().values()) if rec.drafter == drafter]
+    drafter = read(name).drafter
+    texts = [rec for rec in map(read, recording.shipped()) if rec.drafter == drafter]
     assert page.get_by_test_id("bought").locator("tr").count() == len(texts) + 2
     assert "plain decoding" in page.get_by_test_id("speed-dynamic").inner_text()
 

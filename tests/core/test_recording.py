@@ -374,7 +374,7 @@ def test_every_shipped_recording_answers_for_what_it_promises():
             assert POLICIES["max_sweep"]()(cycle.landscape, 25).tree.budget == 25
             live = found.made["live"]["eagle2"]
             policy = POLICIES["eagle2"](top_k=live["top_k"], max_depth=live["max_depth"])
-            tree = policy(cycle.landscape, live["budget"]).tree
+            tree = policy(found.for_greedy().cycles[0].landscape, live["budget"]).tree
             accepted = cycle.verdict(tree).accepted
             assert (tree.paths[accepted[-1]] if accepted else ()) == cycle.verdicts[0].path
 
