@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 
+import plotly.graph_objects as go
 import streamlit as st
 
 from ..core.landscape import NotRecordedError
@@ -18,9 +19,12 @@ from .settings import VIEWS, Settings
 STYLE = Path(__file__).with_name("page.css")
 CHART_COLOURS = ("blue", "gray", "ink")
 """Colours of the palette that the charts draw with, in the light theme; the style sheet maps them to the theme that is on."""
-CHART = {"displayModeBar": False, "scrollZoom": False}
-"""Plotly's options of every chart on the page."""
 TAGLINE = "Every guessed token must be checked. Which guesses are worth it?"
+
+
+def chart(figure: go.Figure, key: str, alt: str) -> None:
+    """A Plotly chart in the page's own look, without Plotly's buttons; ``alt`` says what it shows."""
+    st.plotly_chart(figure, theme=None, config={"displayModeBar": False, "scrollZoom": False}, key=key, alt=alt)
 
 
 def style() -> None:

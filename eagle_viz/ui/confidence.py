@@ -117,7 +117,8 @@ def _greedy(seen: reliability.Observations, plain: reliability.Reliability) -> N
 
 def _side_by_side(charts: tuple) -> None:
     for column, (key, chart, alt) in zip(st.columns(2, gap="medium"), charts, strict=True):
-        column.plotly_chart(chart, theme=None, config=chrome.CHART, key=key, alt=alt)
+        with column:
+            chrome.chart(chart, key, alt)
 
 
 def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) -> None:
@@ -138,7 +139,7 @@ def _ladder(names: tuple[str, ...], settings: Settings, recording: Recording) ->
     titles = [_rung_title(rung) if choice == "ladder" else ABLATION[rung.name] for rung in rungs]
     alt = "Accepted tokens a pass of each policy: the target's probabilities and the drafter's estimate"
     oracle = recording.drafter == "oracle"
-    st.plotly_chart(figures.ladder(rungs, titles, accepted=not oracle), theme=None, config=chrome.CHART, key="rungs", alt=alt)
+    chrome.chart(figures.ladder(rungs, titles, accepted=not oracle), key="rungs", alt=alt)
     said = (
         " Six levels, as in the paper, which reports for Vicuna-7B on MT-bench tau 3.92, 4.39, 4.86, 4.98."
         if choice == "ablation"

@@ -136,10 +136,8 @@ def _population(settings: Settings) -> None:
         with text:
             chrome.remarks(drawn_to(world.LandscapeKey.of(settings), (world.PolicyKey("eagle1"),), settings.budget))
         with chart:
-            st.plotly_chart(
+            chrome.chart(
                 figures.gain_against_sharpness(rows, here),
-                theme=None,
-                config=chrome.CHART,
                 key="population",
                 alt="Mean gain of EAGLE-2 in percent against sharpness",
             )

@@ -49,10 +49,8 @@ def _inside() -> None:
         found = lies(now.sharpness, now.branching, now.coverage, now.top_k, now.max_depth, distortion)
         budget = min(now.budget, len(found) - 1)
         st.html(f"<p class='verdict' data-testid='lie'>{verdict(found[budget], budget, distortion)}</p>")
-        st.plotly_chart(
+        chrome.chart(
             speed_figures.lie_curve(found, budget),
-            theme=None,
-            config=chrome.CHART,
             key="lie-curve",
             alt="Tokens a pass over the budget: tree of the lying drafter, of the honest one, and what the lying one promises",
         )

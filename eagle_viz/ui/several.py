@@ -62,10 +62,8 @@ def _table(names: tuple[str, ...], requests: int, budget: int) -> str:
 
 def _curve(budget: int) -> None:
     rows = curve(MEAN, SPREADS, budget)
-    st.plotly_chart(
+    chrome.chart(
         speed_figures.gain_against_spread(rows),
-        theme=None,
-        config=chrome.CHART,
         key="spread",
         alt="Gain of dynamic trees over the best fixed shape against the spread of the contexts",
     )

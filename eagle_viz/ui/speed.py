@@ -75,10 +75,8 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
     drafter = library.drafted_by(library.read_recording(settings.recording))
     with st.container(key="card-speed", border=True):
         chrome.card_title("Speed against plain decoding", f"{cost.title}; {len(names)} recorded texts, drafted by {drafter}")
-        st.plotly_chart(
+        chrome.chart(
             figures.speed_curve(*speeds, settings.budget, tuple(side.title for side in sides), early),
-            theme=None,
-            config=chrome.CHART,
             key="speed",
             alt="Speed against plain decoding over the budget, both policies",
         )

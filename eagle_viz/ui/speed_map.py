@@ -82,7 +82,7 @@ def _map(found: SpeedMap, every: Tally, batch: int) -> None:
 
 
 def _chart(figure: object, key: str, alt: str) -> None:
-    st.plotly_chart(figure, theme=None, config=chrome.CHART, key=key, alt=alt)
+    chrome.chart(figure, key=key, alt=alt)
 
 
 def _batches(every: Tally, cost: PassCost, early: bool) -> str:

@@ -26,10 +26,8 @@ def card(settings: Settings) -> None:
     with st.spinner("Replaying both policies on every recorded text …"):
         groups = {drafter: replays.surenesses(names, (first, second), settings.budget) for drafter, names in library.by_drafter()}
     found = tables()
-    st.plotly_chart(
+    chrome.chart(
         figures.gain_against_sureness(groups, _synthetic(settings), [measured_sureness(one, STATIC, DYNAMIC) for one in found]),
-        theme=None,
-        config=chrome.CHART,
         key="sureness",
         alt="Gain against the mean confidence of the first candidate, a dot a recorded text, a square a whole drafter",
     )
