@@ -32,8 +32,25 @@ def read(page):
     return page.evaluate(READ)
 
 
+AT_REST = """const places = () => [...root.querySelectorAll('[data-tree], [data-root]')].map((e) => {
+    const box = e.getBoundingClientRect();
+    return [e.dataset.path, box.x, box.y];
+  }).join();
+  return new Promise((done) => {
+    let [last, same] = [places(), 0];
+    const look = () => {
+      const now = places();
+      same = now === last ? same + 1 : 0;
+      last = now;
+      same < 6 ? requestAnimationFrame(look) : done();
+    };
+    requestAnimationFrame(look);
+  });"""
+
+
 def glided(page):
-    page.wait_for_timeout(350)
+    """What is on the screen once nothing has moved for six frames, however long the machine takes to draw them."""
+    inside(page, AT_REST)
     return read(page)
 
 
@@ -48,7 +65,19 @@ def stage_url(serve):
     return serve(Path(__file__).with_name("stage_page.py"))
 
 
+HOLDER = "[...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('[data-testid=stage]'))"
+
+
+def in_root(script):
+    """A function with this body and with ``root``, the stage's shadow root."""
+    return f"() => {{ const root = {HOLDER}?.shadowRoot ?? document; {script} }}"
+
+
 def inside(page, script):
     """Run the body of a function in the page with ``root``, the stage's shadow root."""
-    holder = "[...document.querySelectorAll('*')].find((e) => e.shadowRoot?.querySelector('[data-testid=stage]'))"
-    return page.evaluate(f"() => {{ const root = {holder}?.shadowRoot ?? document; {script} }}")
+    return page.evaluate(in_root(script))
+
+
+def until(page, condition):
+    """Wait until an expression of ``root`` is true, looked at in every frame."""
+    page.wait_for_function(in_root(f"return {condition};"))

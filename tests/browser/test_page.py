@@ -207,7 +207,7 @@ def test_a_click_on_the_curve_moves_the_budget(lab):
     page.wait_for_function("location.search.includes('budget=')")
     budget = int(dict(parse_qsl(urlsplit(page.url).query))["budget"])
     assert 62 <= budget <= 66
-    page.wait_for_timeout(500)
+    wait_until_still(page)
     assert page.get_by_test_id("stage-budget").input_value() == str(budget)
     assert readouts(page) == shown(compare(SyntheticLandscape(61), budget, "eagle1", EAGLE2))
 
@@ -290,22 +290,19 @@ def test_sharpness_held_in_the_stage_redraws_soon_and_ends_on_the_newest(lab):
     page.wait_for_function("location.search.includes('sharpness=3.2')")
 
 
-LIBRARY = "performance.getEntriesByType('resource').find((one) => one.name.includes('PlotlyChart'))?.startTime"
-TREES = """const told = setInterval(() => {
-  const hosts = [...document.querySelectorAll('.st-key-stage *')];
-  if (hosts.some((host) => host.shadowRoot?.querySelector('[data-testid=stage] .node'))) {
-    window.treesAt = performance.now();
-    clearInterval(told);
-  }
-}, 10);"""
-
-
 def test_the_trees_do_not_wait_for_the_charts_which_follow_every_change(open_page, lab_url):
-    page = open_page("about:blank", fresh=True)
-    page.add_init_script(TREES)
+    """The charts' library is held back by the test until the trees are there."""
+    page, held = open_page("about:blank", fresh=True), []
+    page.route("**/*PlotlyChart*", held.append)
     page.goto(f"{lab_url}/?seed=21")
+    page.locator("[data-testid=stage] [data-tree]").first.wait_for(state="attached")
+    while not held:
+        page.wait_for_timeout(50)
+    assert page.locator(".main-svg").count() == 0
+    page.unroute("**/*PlotlyChart*")
+    for request in held:
+        request.continue_()
     page.locator(".st-key-card-population .main-svg").first.wait_for()
-    assert page.evaluate("window.treesAt") <= page.evaluate(LIBRARY) + 50
     page.get_by_role("spinbutton", name="Seed").fill("22")
     page.get_by_role("spinbutton", name="Seed").press("Enter")
     pair = compare(SyntheticLandscape(22), 25, "eagle1", EAGLE2)

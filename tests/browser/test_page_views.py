@@ -183,9 +183,8 @@ def test_a_stop_of_the_tour_has_its_whole_picture_in_sight(view):
     page = view("tour=1", "[data-testid=stage]")
     assert page.get_by_test_id("stage-step").input_value() == "4"
     inside = "e => e.getBoundingClientRect().top >= 0 && e.getBoundingClientRect().bottom <= innerHeight"
-    for name, part in (("card", page.get_by_test_id("tour-stop")), ("trees and controls", page.locator(".board"))):
-        page.wait_for_timeout(1000)
-        assert part.evaluate(inside), name
+    for part in (page.get_by_test_id("tour-stop"), page.locator(".board")):
+        page.wait_for_function(inside, arg=part.element_handle())
 
 
 def test_graphml_downloads_and_reads_back(view, tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from eagle_viz import POLICIES, SyntheticLandscape
 from eagle_viz.stage.player import player_html
 from eagle_viz.stage.trace import build_trace
-from tests.browser.stage_reading import drag_to, inside, part, read
+from tests.browser.stage_reading import drag_to, glided, inside, part, read
 from tests.browser.test_stage_share import saved
 
 SIZES = """return [...root.querySelectorAll('svg.tree .value')].filter((e) => e.getClientRects().length)
@@ -24,7 +24,7 @@ def test_the_full_screen_has_larger_labels_and_its_controls_above_the_fold(drawn
     before, small = read(page), max(inside(page, SIZES))
     page.keyboard.press("f")
     page.wait_for_function("() => document.fullscreenElement")
-    page.wait_for_timeout(200)
+    glided(page)
     assert max(inside(page, SIZES)) >= larger * small
     for name in ("stage-play", "stage-budget", "stage-full", "stage-gain"):
         box = part(page, name).bounding_box()
@@ -35,16 +35,15 @@ def test_the_full_screen_has_larger_labels_and_its_controls_above_the_fold(drawn
     page.keyboard.press("ArrowRight")
     page.keyboard.press("F")
     page.wait_for_function("() => !document.fullscreenElement")
-    page.wait_for_timeout(200)
-    assert read(page) == before and page.errors == []
+    assert glided(page) == before and page.errors == []
 
 
 def test_a_node_is_found_under_the_pointer_on_the_full_screen(drawn):
     """Marks are larger there, and looking at one still finds it."""
     page = drawn()
     part(page, "stage-full").click()
-    page.wait_for_timeout(300)
-    page.mouse.move(*read(page)["dynamic"]["0.0"][:2])
+    page.wait_for_function("() => document.fullscreenElement")
+    page.mouse.move(*glided(page)["dynamic"]["0.0"][:2])
     assert inside(page, "return [...root.querySelectorAll('.looked')].map((e) => e.dataset.path)") == ["0.0", "0.0"]
 
 
@@ -166,7 +165,8 @@ def test_before_the_first_node_the_picture_says_what_play_does(drawn, width, sch
     for full in (False, True):
         if full:
             part(page, "stage-full").click()
-            page.wait_for_timeout(200)
+            page.wait_for_function("() => document.fullscreenElement")
+            glided(page)
         for i in range(2):
             inner, frame = words.nth(i).bounding_box(), page.locator(".field").nth(i).bounding_box()
             assert frame["x"] <= inner["x"] and inner["x"] + inner["width"] <= frame["x"] + frame["width"]

@@ -79,7 +79,7 @@ def test_one_finger_scrolls_the_page_and_leaves_the_view(phone):
     left, top = corner(page)
     places = "return [...root.querySelectorAll('[data-tree]')].map((e) => e.getAttribute('transform'))"
     before, stood = inside(page, places), scrolled(page)
-    for _ in range(3):  # where others have the processor, Chromium drops a touch that the page answers too late
+    for _ in range(10):  # where others have the processor, Chromium drops a touch that the page answers too late
         if scrolled(page) <= stood + 60:
             move(hand, [(left + 150, top + 180)], [(left + 150, top + 60)], steps=12)
             page.wait_for_timeout(300)
