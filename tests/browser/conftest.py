@@ -18,7 +18,7 @@ import pytest
 from eagle_viz.stage.player import player_html
 
 ROOT = Path(__file__).parents[2]
-SETTLED = 30_000
+SETTLED = 90_000
 """Milliseconds a page may take before a test gives up on it."""
 
 

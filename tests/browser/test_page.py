@@ -293,15 +293,15 @@ def test_sharpness_held_in_the_stage_redraws_soon_and_ends_on_the_newest(lab):
 def test_the_trees_do_not_wait_for_the_charts_which_follow_every_change(open_page, lab_url):
     """The charts' library is held back by the test until the trees are there."""
     page, held = open_page("about:blank", fresh=True), []
-    page.route("**/*PlotlyChart*", held.append)
+    page.route("**/*PlotlyChart*", lambda request: held.append(request))
     page.goto(f"{lab_url}/?seed=21")
     page.locator("[data-testid=stage] [data-tree]").first.wait_for(state="attached")
     while not held:
         page.wait_for_timeout(50)
     assert page.locator(".main-svg").count() == 0
-    page.unroute("**/*PlotlyChart*")
     for request in held:
         request.continue_()
+    page.unroute("**/*PlotlyChart*")
     page.locator(".st-key-card-population .main-svg").first.wait_for()
     page.get_by_role("spinbutton", name="Seed").fill("22")
     page.get_by_role("spinbutton", name="Seed").press("Enter")
