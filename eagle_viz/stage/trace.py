@@ -115,6 +115,7 @@ def _side(run: Run, nodes: Nodes, name: str) -> Table:
         "name": name,
         "fixed": run.policy.fixed,
         "nested": run.policy.nested,
+        "priced": _keeps_largest(run),
         "available": run.largest.budget,
         "keeping": "Rerank" if run.policy.expands_first else "Keep",
         "notice": run.notice,
@@ -122,6 +123,16 @@ def _side(run: Run, nodes: Nodes, name: str) -> Table:
         "curve": run.curve,
         "reveals": {size: _reveal(draft, nodes) for size, draft in run.drafts.items()},
     }
+
+
+def _keeps_largest(run: Run) -> bool:
+    """Whether every budget is a price: the tree holds all nodes scored that are worth the smallest value kept, and no other."""
+    draft = run.largest
+    if not run.policy.nested or run.policy.fixed:
+        return False
+    kept = [draft.tree.values[draft.tree.index[path]] for path in draft.order]
+    left = [value for path, value in zip(draft.pool.paths, draft.pool.values, strict=True) if path not in draft.tree.index]
+    return bool(np.all(np.diff([1.0, *kept, *sorted(left, reverse=True)]) <= 0))
 
 
 def _idle(run: Run) -> str:

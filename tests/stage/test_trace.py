@@ -8,7 +8,7 @@ import pytest
 
 from eagle_viz import POLICIES, RankLandscape, SyntheticLandscape, compare
 from eagle_viz.core.landscape import Candidates, RecordedLandscape
-from eagle_viz.core.readout import wasted_nodes
+from eagle_viz.core.readout import draft_up_to, wasted_nodes
 from eagle_viz.core.tree import path_name
 from eagle_viz.stage.nodes import quoted, visible
 from eagle_viz.stage.trace import TIERS, build_trace, tier_of
@@ -168,3 +168,21 @@ def test_both_sides_have_a_curve_over_the_budget_that_is_compares():
         assert len(curve) == 65 and trace["curve_to"] == 64
         for budget in (0, 1, 33, 64):
             assert curve[budget] == policy(SyntheticLandscape(seed=11), budget).tree.expected_accepted
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_a_side_has_a_price_where_its_trees_are_what_is_worth_it(name):
+    """Law: with a price, every scored node worth more than the smallest value kept is in the tree, at every budget."""
+    landscape, policy = SyntheticLandscape(seed=5, sharpness=1.6), POLICIES[name]()
+    side = build_trace(landscape, POLICIES["eagle1"](), policy, tier=32)["sides"]["dynamic"]
+
+    def better_left_out(draft):
+        least = draft.tree.values[1:].min()
+        return any(
+            value > least and path not in draft.tree.index for path, value in zip(draft.pool.paths, draft.pool.values, strict=True)
+        )
+
+    largest = draft_up_to(policy, landscape, 32)[0].budget
+    unfit = policy.fixed or not policy.nested or any(better_left_out(policy(landscape, n)) for n in range(1, largest + 1))
+    assert side["priced"] == (not unfit)
+    assert {"eagle2": True, "best_first": True, "chain": False, "eagle1": False}.get(name, side["priced"]) == side["priced"]

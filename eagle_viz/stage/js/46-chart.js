@@ -2,7 +2,7 @@
 
 import { clamp } from "./10-dom.js";
 
-export const MARGIN = { left: 30, right: 18, top: 10, bottom: 24 };
+export const MARGIN = { left: 30, right: 34, top: 10, bottom: 24 };
 const BUDGET_TICKS = [0, 16, 32, 64, 96, 128, 192, 256, 384, 512];
 
 // A number of `domain` as a pixel of `range`.
@@ -53,6 +53,30 @@ export function budgetUnder(px, width, most) {
 // The expected tokens at a budget: beyond what a policy scores its last number holds; null where Python has not traced it.
 export function valueAt(curve, budget) {
   return curve[Math.min(budget, curve.length - 1)];
+}
+
+// The price at each budget of a policy that keeps the largest products: the smallest product kept, which is how much the curve
+// rises there; 1 where nothing is kept.
+export function pricesOf(curve) {
+  return curve.map((value, budget) => (budget ? value - curve[budget - 1] : 1));
+}
+
+// The largest budget at which every node kept is worth the price.
+export function budgetAtPrice(prices, price) {
+  const cheaper = prices.findIndex((one) => one < price * (1 - 1e-9));
+  return Math.max(1, (cheaper < 0 ? prices.length : cheaper) - 1);
+}
+
+// Prices stand on a scale of powers of ten, 1 at the top.
+export const PRICE_TICKS = [1, 0.1, 0.01];
+const CHEAPEST = -3;
+
+export function priceHeight(price, { top, bottom }) {
+  return linear([CHEAPEST, 0], [bottom, top])(clamp(Math.log10(Math.max(price, 1e-9)), CHEAPEST, 0));
+}
+
+export function priceUnder(px, { top, bottom }) {
+  return 10 ** linear([bottom, top], [CHEAPEST, 0])(clamp(px, top, bottom));
 }
 
 // One bar of a group of two a level: level 1 first; the group is centred on its level.

@@ -3,7 +3,20 @@
 import { html, setAttribute, setText, svg } from "./10-dom.js";
 import { expectedAt, factsOf, passesAt, revealAt, SIDES, sideNames, twoDecimals } from "./20-trace.js";
 import { inLayers } from "./35-state.js";
-import { barAt, budgetTicks, budgetUnder, curvePath, frameOf, roundTicks, valueAt } from "./46-chart.js";
+import {
+  barAt,
+  budgetAtPrice,
+  budgetTicks,
+  budgetUnder,
+  curvePath,
+  frameOf,
+  PRICE_TICKS,
+  priceHeight,
+  pricesOf,
+  priceUnder,
+  roundTicks,
+  valueAt,
+} from "./46-chart.js";
 
 const FACTS = ["wasted", "branch", "deepest", "draft"];
 
@@ -16,16 +29,28 @@ function makeFact(name) {
 }
 
 function makeChart(name, title, remark) {
-  const plot = svg("svg", { class: "plot", role: "img", "data-testid": `stage-${name}` }, [
-    svg("g", { class: "axes" }),
+  const plot = svg("svg", { class: "plot", role: "group", "data-testid": `stage-${name}` }, [
+    svg("g", { class: "axes", "aria-hidden": "true" }),
     svg("g", { class: "shapes" }),
     svg("g", { class: "here" }),
   ]);
   const key = SIDES.map((side) => html("span", { class: side }, [html("i"), html("span", { class: "name" }), html("b")]));
   return html("figure", { class: `card ${name}` }, [
     html("figcaption", {}, [html("strong", {}, [title]), ` ${remark}`]),
-    html("p", { class: "key" }, [...key, html("span", { class: "when" })]),
+    html("p", { class: "key" }, [...key, ...(name === "curve" ? [makePriceKey()] : []), html("span", { class: "when" })]),
     plot,
+  ]);
+}
+
+const PRICE_WORDS =
+  "The smallest path product kept (right-hand scale): what one more node must be worth to be in the tree. " +
+  "Drag its mark at the right: every price is a budget. Dashed outlines mark nodes of the other tree that are worth less.";
+
+function makePriceKey() {
+  return html("span", { class: "price", title: PRICE_WORDS, "data-testid": "stage-price-key" }, [
+    html("i"),
+    html("span", {}, ["Price of a node"]),
+    html("strong"),
   ]);
 }
 
@@ -49,9 +74,13 @@ export function numberParts(root) {
   const charts = ["curve", "depth"].map((name) => {
     const card = root.querySelector(`.card.${name}`);
     const [plot, axes, shapes, here] = [".plot", ".axes", ".shapes", ".here"].map((one) => card.querySelector(one));
+    const price = card.querySelector(".key .price");
     const names = [...card.querySelectorAll(".key .name")];
     const values = [...card.querySelectorAll(".key b")];
-    return [name, { card, plot, axes, shapes, here, names, values, when: card.querySelector(".when"), size: null, drawn: "" }];
+    return [
+      name,
+      { card, plot, axes, shapes, here, price, names, values, when: card.querySelector(".when"), size: null, drawn: "" },
+    ];
   });
   return {
     section: root.querySelector(".numbers"),
@@ -120,7 +149,8 @@ function curveFrame(stage) {
   const { size } = stage.parts.numbers.curve;
   const curves = SIDES.map((side) => stage.trace.sides[side].curve);
   const top = Math.max(1, ...curves.flat().filter((value) => value !== null)) * 1.06;
-  return { curves, top, most: stage.trace.curve_to, frame: frameOf(size, [0, stage.trace.curve_to], [0, top]) };
+  const prices = stage.trace.sides.dynamic.priced ? pricesOf(curves[1]) : null;
+  return { curves, top, prices, most: stage.trace.curve_to, frame: frameOf(size, [0, stage.trace.curve_to], [0, top]) };
 }
 
 function paintCurve(stage, count, when) {
@@ -143,6 +173,7 @@ function paintCurve(stage, count, when) {
   const texts = SIDES.map((side) => expectedAt(stage.reveals[side], count).text);
   const [fixed, free] = sideNames(stage.trace);
   writeKey(stage, chart, texts, when);
+  paintPrice(stage, chart, count);
   setAttribute(
     chart.plot,
     "aria-label",
@@ -161,7 +192,63 @@ function drawCurve(stage, chart) {
   chart.axes.replaceChildren(...axesOf(frame, roundTicks(scale.top)), ...ticks.map(([, text]) => text));
   chart.shapes.replaceChildren(...SIDES.map((side, i) => svg("path", { class: `line ${side}`, d: curvePath(curves[i], frame) })));
   chart.here.replaceChildren(line, budget, ...dots);
-  Object.assign(chart, { scale, ticks, line, budget, dots });
+  Object.assign(chart, { scale, ticks, line, budget, dots, mark: null });
+  chart.price.hidden = !scale.prices;
+  if (scale.prices) drawPrice(chart);
+}
+
+// -- the price of a node: the smallest product kept; its mark at the right edge is a slider of its own
+
+function drawPrice(chart) {
+  const { frame, prices, most } = chart.scale;
+  const y = (price) => priceHeight(price, frame);
+  chart.shapes.prepend(svg("path", { class: "prices", d: curvePath(prices, { x: frame.x, y }) }));
+  chart.axes.append(...PRICE_TICKS.map((price) => tickText(frame.right + 8, y(price) + 4, price, "start")));
+  const mark = svg("g", {
+    class: "mark",
+    role: "slider",
+    tabindex: 0,
+    "data-testid": "stage-price",
+    "aria-label": "Price of a node",
+    "aria-orientation": "vertical",
+    "aria-valuemin": prices[Math.min(most, prices.length - 1)].toPrecision(2),
+    "aria-valuemax": prices[1].toPrecision(2),
+  });
+  mark.append(
+    svg("rect", { class: "grip", x: frame.right - 12, y: -14, width: 46, height: 28 }),
+    svg("path", { class: "level" }),
+    svg("path", { class: "knob", d: `M${frame.right - 7} -6L${frame.right + 2} 0L${frame.right - 7} 6Z` }),
+  );
+  chart.here.append(mark);
+  chart.mark = mark;
+}
+
+function paintPrice(stage, chart, count) {
+  if (!chart.mark) return;
+  const { frame, prices } = chart.scale;
+  const price = prices[Math.min(count, prices.length - 1)];
+  const text = priceText(stage, count);
+  setAttribute(chart.mark, "transform", `translate(0 ${priceHeight(price, frame).toFixed(1)})`);
+  setAttribute(chart.mark.querySelector(".level"), "d", `M${frame.x(count).toFixed(1)} 0H${frame.right - 7}`);
+  setAttribute(chart.mark, "aria-valuenow", price.toPrecision(2));
+  setAttribute(chart.mark, "aria-valuetext", `${text}: every node kept is worth at least that, which gives ${count} nodes`);
+  setText(chart.price.lastChild, text);
+}
+
+// As the stage writes it on the node, where that node is in the trace.
+function priceText(stage, count) {
+  const last = stage.reveals.dynamic.order[count - 1];
+  return last === undefined ? "–" : stage.trace.nodes[last].shown;
+}
+
+// The budget whose smallest product is the price under the pointer.
+export function priceBudgetUnder(stage, event) {
+  const { plot, scale } = stage.parts.numbers.curve;
+  return budgetAtPrice(scale.prices, priceUnder(event.clientY - plot.getBoundingClientRect().top, scale.frame));
+}
+
+export function onPriceMark(stage, event) {
+  return Boolean(stage.parts.numbers.curve.mark?.contains(event.target));
 }
 
 function axesOf(frame, ticks) {
@@ -189,6 +276,7 @@ export function pointAtCurve(stage, budget) {
     numbers.map((value) => (value === null ? "–" : twoDecimals(value))),
     `at budget ${budget}`,
   );
+  if (chart.mark) setText(chart.price.lastChild, priceText(stage, budget));
 }
 
 // -- by depth

@@ -5,7 +5,7 @@ import { SIDES } from "./20-trace.js";
 import { HOME, middleOf, panned, zoomed } from "./30-geometry.js";
 import { isShown, update } from "./35-state.js";
 import { moveRing } from "./50-scene.js";
-import { curveUnder, pointAtCurve, pointAtDepth } from "./58-numbers.js";
+import { curveUnder, onPriceMark, pointAtCurve, pointAtDepth, priceBudgetUnder } from "./58-numbers.js";
 import { lookAt, nearest, neighbour, shownPlaces } from "./66-link.js";
 import { paintTable } from "./68-table.js";
 import { paint } from "./70-paint.js";
@@ -36,20 +36,35 @@ export function wire(stage) {
   for (const side of SIDES) wireTree(stage, side);
 }
 
-// A click or a drag on the curve sets the budget; the pointer over a chart reads it off.
+// A click or a drag on the curve sets the budget, on the price's mark the price and with it the budget; the pointer over a chart
+// reads it off.
 function wireCharts(stage) {
   const { curve, depth } = stage.parts.numbers;
-  const take = (event) => dragBudget(stage, curveUnder(stage, event));
+  let held = curveUnder;
+  const take = (event) => dragBudget(stage, held(stage, event));
   curve.plot.addEventListener("pointerdown", (event) => {
     curve.plot.setPointerCapture(event.pointerId);
-    take(event);
+    held = onPriceMark(stage, event) ? priceBudgetUnder : curveUnder;
+    if (held === curveUnder) take(event);
+    else curve.mark.focus();
   });
   curve.plot.addEventListener("pointermove", (event) =>
     event.buttons ? take(event) : pointAtCurve(stage, curveUnder(stage, event)),
   );
   curve.plot.addEventListener("pointerup", () => report(stage, 0));
+  curve.plot.addEventListener("keydown", (event) => onPriceMark(stage, event) && turnPrice(stage, event));
   depth.plot.addEventListener("pointermove", (event) => pointAtDepth(stage, event));
   for (const { plot } of [curve, depth]) plot.addEventListener("pointerleave", () => paint(stage));
+}
+
+// Up is dearer: fewer nodes.
+const DEARER = { ArrowUp: -1, ArrowRight: -1, PageUp: -10, ArrowDown: 1, ArrowLeft: 1, PageDown: 10 };
+
+function turnPrice(stage, event) {
+  if (!DEARER[event.key]) return;
+  event.preventDefault();
+  dragBudget(stage, stage.budget + DEARER[event.key]);
+  report(stage);
 }
 
 function wireZoom(stage, on) {

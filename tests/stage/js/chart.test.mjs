@@ -2,11 +2,15 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import {
   barAt,
+  budgetAtPrice,
   budgetTicks,
   budgetUnder,
   curvePath,
   frameOf,
   MARGIN,
+  priceHeight,
+  pricesOf,
+  priceUnder,
   roundTicks,
   valueAt,
 } from "../../../eagle_viz/stage/js/46-chart.js";
@@ -47,4 +51,22 @@ test("a bar stands on the axis, its height in proportion, the two of a level bes
   assert.equal(one.y + one.height, frame.bottom);
   assert.ok(Math.abs(two.height - 2 * one.height) < 1e-9 && two.y === MARGIN.top);
   assert.ok(one.x + one.width < two.x && barAt(1, true, 1, frame).x + two.width < one.x);
+});
+
+test("a budget is a price and back: the smallest product kept", () => {
+  const products = [0.9, 0.72, 0.5, 0.5, 0.05];
+  const curve = [0];
+  for (const product of products) curve.push(curve.at(-1) + product);
+  const prices = pricesOf(curve);
+  for (const [i, product] of products.entries()) assert.ok(Math.abs(prices[i + 1] - product) < 1e-12);
+  assert.deepEqual(
+    [0.95, 0.9, 0.8, 0.6, 0.5, 0.06, 0.05, 0.001].map((price) => budgetAtPrice(prices, price)),
+    [1, 1, 1, 2, 4, 4, 5, 5],
+  );
+});
+
+test("the price under a pixel is the one that is drawn there", () => {
+  const frame = frameOf(SIZE, [0, 128], [0, 6]);
+  for (const price of [1, 0.37, 0.1, 0.004]) assert.ok(Math.abs(priceUnder(priceHeight(price, frame), frame) / price - 1) < 1e-9);
+  assert.deepEqual([priceHeight(0, frame), priceHeight(1, frame)], [frame.bottom, frame.top]);
 });
