@@ -27,7 +27,6 @@ def _add_decode(parser: argparse.ArgumentParser) -> None:
 def _add_predict(parser: argparse.ArgumentParser) -> None:
     add_prompts(parser)
     _add_timed(parser)
-    parser.add_argument("--repeats", type=int, default=9, help="rounds of timing the parts; the median counts (default 9)")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of decoding, settings in turn (default 3)")
     parser.set_defaults(run=run_predict)
 
@@ -92,7 +91,6 @@ def run_predict(args: argparse.Namespace) -> int:
         prompts,
         args.max_new_tokens,
         [getattr(torch, name) for name in args.dtypes],
-        args.repeats,
         args.rounds,
         report=say,
     )

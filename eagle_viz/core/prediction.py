@@ -27,13 +27,14 @@ class PartTimes:
     rest: PassCost
 
     def verify_ms(self, positions: float, length: float) -> float:
-        """A pass over ``positions`` behind a text of ``length`` tokens: linear between the lengths measured, and beyond them."""
+        """A pass over ``positions`` behind a text of ``length`` tokens: linear between the lengths measured and beyond the
+        longest; a shorter text counts as the shortest."""
         lengths = np.array([known for known, _ in self.verify], dtype=np.float64)
         times = np.array([float(cost.verify(positions)) for _, cost in self.verify])
         if len(lengths) == 1:
             return float(times[0])
         place = int(np.clip(np.searchsorted(lengths, length), 1, len(lengths) - 1))
-        share = (length - lengths[place - 1]) / (lengths[place] - lengths[place - 1])
+        share = max(0.0, (length - lengths[place - 1]) / (lengths[place] - lengths[place - 1]))
         return float(times[place - 1] + share * (times[place] - times[place - 1]))
 
 
@@ -72,7 +73,7 @@ def predicted_speed(contexts: Sequence[Rehearsed], prompts: Sequence[int], answe
     tau = float(np.mean([one.written for one in contexts]))
     cycle = float(np.mean([cycle_ms(one, times, tau) for one in contexts]))
     tokens = sum(answers) - len(answers)
-    reading = sum(float(times.prefix.verify(length)) - float(times.prefix.verify(tau)) for length in prompts)
+    reading = sum(max(0.0, float(times.prefix.verify(length)) - float(times.prefix.verify(tau))) for length in prompts)
     return 1000 * tokens / (tokens / tau * cycle + reading)
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from statistics import median
 from time import perf_counter
+from typing import NamedTuple
 
 from eagle_viz.core.cost import PassCost
 from eagle_viz.core.prediction import PartTimes
@@ -20,25 +21,43 @@ ROWS = (1, 2, 4, 8, 64)
 WIDTHS = (1, 2, 4, 10)
 TOKEN = 7
 """The tokens do not matter for the time; every vocabulary has this one."""
-_GROWN = sum(ROWS) + len(WIDTHS) + 2 * len(POSITIONS)
-"""Tokens that a text grows by in one round."""
+_GROWN = 1 + sum(ROWS) + len(WIDTHS)
+"""Tokens that a text grows by while the head's passes are timed."""
 
 
-def time_parts(target: Target, drafter: Drafter, repeats: int = 9) -> PartTimes:
-    """Medians of `repeats` rounds; a round takes all sizes in turn, so that a machine that slows down slows them all.
+class Round(NamedTuple):
+    """Milliseconds of every part, each timed once: `verify` and `rest` a list for each of `LENGTHS`."""
 
-    Raises ValueError where a part was timed less than once.
+    verify: tuple[list[float], ...]
+    prefix: list[float]
+    frontier: list[float]
+    rest: tuple[list[float], ...]
+
+
+def time_round(target: Target, drafter: Drafter) -> Round:
+    """Every part once, on texts of its own; a machine that slows down slows them all."""
+    behind = [_verifying(_reader(target, drafter, length, len(POSITIONS))) for length in LENGTHS]
+    reader = _reader(target, drafter, LENGTHS[0], _GROWN)
+    _prefix(reader, 1)  # a text's first pass costs more, and an answer has one
+    prefix = [_prefix(reader, rows) for rows in ROWS]
+    frontier = [_frontier(reader, width) for width in WIDTHS]
+    verify, rest = zip(*behind, strict=True)
+    return Round(verify, prefix, frontier, rest)
+
+
+def part_times(rounds: Sequence[Round]) -> PartTimes:
+    """Medians over the rounds; what follows a pass does not depend on the text's length, so all lengths count alike.
+
+    Raises ValueError where no round was timed.
     """
-    if repeats < 1:
-        raise ValueError(f"repeats: {repeats} given, allowed is 1 or more")
-    readers = [_reader(target, drafter, length, 1) for length in LENGTHS]
-    verify = [_medians([[_verify(reader, size) for size in POSITIONS] for _ in range(repeats + 1)]) for reader in readers]
-    rounds = [_drafting(_reader(target, drafter, LENGTHS[0], _GROWN)) for _ in range(repeats + 1)]
-    prefix, frontier, rest = (_medians(times) for times in zip(*rounds, strict=True))
+    if not rounds:
+        raise ValueError("rounds: 0 given, allowed is 1 or more")
+    verify = [_medians([one.verify[place] for one in rounds]) for place in range(len(LENGTHS))]
+    rest = _medians([times for one in rounds for times in one.rest])
     return PartTimes(
         verify=tuple((length, _cost("verify", POSITIONS, times)) for length, times in zip(LENGTHS, verify, strict=True)),
-        prefix=_cost("prefix", ROWS, prefix),
-        frontier=_cost("frontier", WIDTHS, frontier),
+        prefix=_cost("prefix", ROWS, _medians([one.prefix for one in rounds])),
+        frontier=_cost("frontier", WIDTHS, _medians([one.frontier for one in rounds])),
         rest=_cost("rest", POSITIONS, rest),
     )
 
@@ -48,8 +67,8 @@ def _cost(title: str, sizes: Sequence[int], times: Iterable[float]) -> PassCost:
 
 
 def _medians(rounds: Sequence[Sequence[float]]) -> list[float]:
-    """Median milliseconds of each part over the rounds; the first round warms up and is not counted."""
-    return [median(times) for times in zip(*rounds[1:], strict=True)]
+    """The median of each part over the rounds."""
+    return [median(times) for times in zip(*rounds, strict=True)]
 
 
 def _reader(target: Target, drafter: Drafter, length: int, grow: int) -> Reader:
@@ -59,11 +78,11 @@ def _reader(target: Target, drafter: Drafter, length: int, grow: int) -> Reader:
     return reader
 
 
-def _drafting(reader: Reader) -> tuple[list[float], list[float], list[float]]:
-    """One round of the head's first passes, its later ones, and the rest of a cycle; the text grows meanwhile as an answer does."""
-    prefix = [_prefix(reader, rows) for rows in ROWS]
-    frontier = [_frontier(reader, width) for width in WIDTHS]
-    return prefix, frontier, [_rest(reader, size) for size in POSITIONS]
+def _verifying(reader: Reader) -> tuple[list[float], list[float]]:
+    """Of each number of positions, the pass over them and the rest of the cycle; the text grows by a token each time."""
+    pairs = [_cycle(reader, size) for size in POSITIONS]
+    verify, rest = zip(*pairs, strict=True)
+    return list(verify), list(rest)
 
 
 def _chain(size: int) -> DraftTree:
@@ -71,13 +90,21 @@ def _chain(size: int) -> DraftTree:
     return DraftTree.from_nodes((Node((0,) * depth, TOKEN, 1.0) for depth in range(1, size)), TOKEN)
 
 
-def _verify(reader: Reader, size: int) -> float:
-    """A target pass over `size` positions, forgotten afterwards."""
-    tree, start, began = _chain(size), reader.cache.length, perf_counter()
-    reader.verify(tree)
-    seconds = perf_counter() - began
-    reader.cache.keep(start, [])
-    return 1000 * seconds
+def _cycle(reader: Reader, size: int) -> tuple[float, float]:
+    """A target pass over `size` positions and what follows it: verdict and commitment.
+
+    Behind drafting, as every pass of a cycle is: what the head read is in the processor's caches then, not the target's weights.
+    """
+    landscape = reader.landscape()
+    landscape.expand([()])
+    landscape.expand([(rank,) for rank in range(max(WIDTHS))])
+    landscape.close()
+    tree, began = _chain(size), perf_counter()
+    out = reader.verify(tree)
+    answered = perf_counter()
+    verdict = verify_greedy(tree, greedy(out.logits))
+    reader.commit(out.read, verdict.accepted[:0], [TOKEN])
+    return 1000 * (answered - began), 1000 * (perf_counter() - answered)
 
 
 def _prefix(reader: Reader, rows: int) -> float:
@@ -100,16 +127,3 @@ def _frontier(reader: Reader, width: int) -> float:
     seconds = perf_counter() - began
     landscape.close()
     return 1000 * seconds
-
-
-def _rest(reader: Reader, size: int) -> float:
-    """Verdict and commitment behind a pass over `size` positions."""
-    reader.extend([TOKEN])
-    landscape = reader.landscape()
-    landscape.expand([()])  # takes the rows that wait, as every cycle does
-    landscape.close()
-    tree = _chain(size)
-    out, began = reader.verify(tree), perf_counter()
-    verdict = verify_greedy(tree, greedy(out.logits))
-    reader.commit(out.read, verdict.accepted[:0], [TOKEN])
-    return 1000 * (perf_counter() - began)

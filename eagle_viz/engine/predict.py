@@ -15,7 +15,7 @@ from eagle_viz.engine.drafted import HeadDrafter
 from eagle_viz.engine.generation import Generation, calibration_for
 from eagle_viz.engine.head import Head
 from eagle_viz.engine.known_texts import KnownText, contexts_along
-from eagle_viz.engine.part_times import time_parts
+from eagle_viz.engine.part_times import Round, part_times, time_round
 from eagle_viz.engine.plain import plain
 from eagle_viz.engine.prompts import Prompt
 from eagle_viz.engine.sampling import Settings
@@ -39,7 +39,7 @@ SETTINGS: dict[str, tuple[Policy, int]] = {
 
 
 class Bench:
-    """A target and a head in one precision, the target's greedy answers in it, and the times of its parts."""
+    """A target and a head in one precision, the target's greedy answers in it, and the rounds in which its parts were timed."""
 
     def __init__(
         self, target_folder: str | Path, head_folder: str | Path, dtype: torch.dtype, prompts: Sequence[Prompt], limit: int
@@ -48,6 +48,7 @@ class Bench:
         self.target = Target.load(target_folder, dtype)
         self.drafter = HeadDrafter(Head.load(head_folder, self.target))
         self.settings = Settings(limit, probabilities=False)
+        self.rounds: list[Round] = []
         self.texts = [text for prompt in prompts if (text := _answered(self.target, prompt, self.settings)) is not None]
 
     def rehearsed(self, contest: Mapping[str, tuple[Policy, int]] = SETTINGS) -> dict[str, list[Rehearsed]]:
@@ -74,6 +75,10 @@ class Bench:
             pass
         return len(run.tokens) - 1, run.passes, sum(run.seconds[part] for part in ("draft", "verify", "rest"))
 
+    def time_round(self) -> Round:
+        """Every part of a cycle, timed once."""
+        return time_round(self.target, self.drafter)
+
     def predicted(self, contexts: Sequence[Rehearsed], times: PartTimes) -> float:
         """Tokens a second of one setting."""
         return predicted_speed(contexts, [len(one.prompt) for one in self.texts], [len(one.answer) for one in self.texts], times)
@@ -92,15 +97,15 @@ def bench_predict(
     prompts: Sequence[Prompt],
     max_new_tokens: int = 64,
     dtypes: Sequence[torch.dtype] = (torch.float32, torch.bfloat16),
-    repeats: int = 9,
     rounds: int = 3,
     contest: Mapping[str, tuple[Policy, int]] = SETTINGS,
     report: Callable[[str], None] = lambda said: None,
 ) -> PredictionReport:
-    """Predict first, then decode: in each round every prompt by every setting in every precision, one after the other.
+    """Predicted and measured speeds: in each round every prompt by every setting in every precision, one after the other.
 
-    Both sides count the tokens behind the prompt's own pass, and the seconds of the cycles. Raises ValueError where no prompt has
-    an answer of two tokens, or for fewer than one round.
+    Before each prompt of a round the parts are timed once, on texts of their own: a machine's speed drifts, and both sides should
+    have met the same machine. No time of a decoding enters a prediction. Both sides count the tokens behind the prompt's own pass,
+    and the seconds of the cycles. Raises ValueError where no prompt has an answer of two tokens, or for fewer than one round.
     """
     if rounds < 1:
         raise ValueError(f"rounds: {rounds} given, allowed is 1 or more")
@@ -110,20 +115,20 @@ def bench_predict(
         report(f"{benches[-1].dtype}: {len(benches[-1].texts)} answers decoded plainly")
     if not benches or not all(bench.texts for bench in benches):
         raise ValueError("prompts: no answer of two tokens or more, at least one is needed")
-    predicted, taus = {}, {}
+    rehearsed = {}
     for bench in benches:
-        times = time_parts(bench.target, bench.drafter, repeats)
-        report(f"{bench.dtype}: parts timed")
-        rehearsed = bench.rehearsed(contest)
-        report(f"{bench.dtype}: every setting rehearsed on {len(next(iter(rehearsed.values())))} contexts")
-        for name, contexts in rehearsed.items():
-            predicted[name, bench.dtype] = bench.predicted(contexts, times)
-            taus[name, bench.dtype] = sum(one.written for one in contexts) / len(contexts)
+        rehearsed |= {(name, bench.dtype): contexts for name, contexts in bench.rehearsed(contest).items()}
+        contexts = rehearsed[next(iter(contest)), bench.dtype]
+        report(f"{bench.dtype}: every setting rehearsed on {len(contexts)} contexts")
     counts = _measure(benches, contest, rounds, report)
     rows = []
-    for key, speed in predicted.items():
-        tokens, passes, seconds = counts[key]
-        rows.append(Predicted(*key, speed, tokens / seconds, taus[key], tokens / passes))
+    for bench in benches:
+        times = part_times(bench.rounds)
+        for name in contest:
+            contexts, (tokens, passes, seconds) = rehearsed[name, bench.dtype], counts[name, bench.dtype]
+            tau = sum(one.written for one in contexts) / len(contexts)
+            speed = bench.predicted(contexts, times)
+            rows.append(Predicted(name, bench.dtype, speed, tokens / seconds, tau, tokens / passes))
     return PredictionReport(tuple(rows))
 
 
@@ -132,12 +137,15 @@ def _measure(
 ) -> dict[tuple[str, str], tuple[int, int, float]]:
     """Tokens, passes and seconds of each setting and precision, each answer at its median over the rounds.
 
-    A first answer of each warms up, uncounted.
+    A first answer of each warms up, uncounted, as does a first round of the parts.
     """
     seconds: dict[tuple[str, str, int], list[float]] = {}
     counts: dict[tuple[str, str, int], tuple[int, int]] = {}
     for number in range(rounds + 1):
         for place in range(1 if number == 0 else max(len(bench.texts) for bench in benches)):
+            for bench in benches:
+                timed = bench.time_round()
+                bench.rounds += [timed] if number else []
             for bench in benches:
                 for name, entry in contest.items() if place < len(bench.texts) else ():
                     *counted, spent = bench.decoded(name, *entry, bench.texts[place])

@@ -19,7 +19,7 @@ def test_bench_decode_measures_each_way_and_all_are_lossless(capsys, folder, hea
 
 def test_bench_predict_prints_the_table_that_the_page_reads(capsys, folder, head, tmp_path):
     """From the command to the file to the rows of the page, with how it was made."""
-    options = f"--target {folder} --head {head} --limit 1 --max-new-tokens 6 --dtypes float32 --repeats 1 --rounds 1 --json"
+    options = f"--target {folder} --head {head} --limit 1 --max-new-tokens 6 --dtypes float32 --rounds 1 --json"
     assert main(["bench", "predict", *options.split()]) == 0
     path = tmp_path / "predicted.json"
     path.write_text(capsys.readouterr().out)

@@ -19,9 +19,9 @@ def test_a_cycle_is_the_sum_of_its_parts():
     assert cycle_ms(Rehearsed((4, 2), 5, 2, 150, 0.7), TIMES, rows=3) == pytest.approx(3 + 1.3 + 1.1 + 0.7 + 20 + 0.5)
 
 
-@pytest.mark.parametrize("length,expected", [(100, 10), (150, 15), (200, 20), (250, 25)])
+@pytest.mark.parametrize("length,expected", [(40, 10), (100, 10), (150, 15), (200, 20), (250, 25)])
 def test_a_longer_text_costs_more_linearly(length, expected):
-    """Between the lengths measured and beyond them; one length measured is all there is to say."""
+    """Between the lengths measured and beyond the longest; a shorter text, and any at one length, costs what that did."""
     assert TIMES.verify_ms(1, length) == pytest.approx(expected)
     assert PartTimes(TIMES.verify[:1], *([line(1.0, 0.0)] * 3)).verify_ms(1, length) == 10
 
