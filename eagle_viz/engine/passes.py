@@ -43,7 +43,7 @@ def _verify(reader: Reader, size: int) -> Callable[[], None]:
     mask = torch.ones(size, size, dtype=torch.bool).tril()
 
     def run() -> None:
-        reader.target.forward(tokens, mask=mask, position_ids=range(start, start + size), cache=reader.cache)
+        reader.target.forward(tokens, mask, range(start, start + size), reader.cache, taps=reader.drafter.taps)
         reader.cache.keep(start, [])
 
     return run

@@ -69,9 +69,9 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
     with st.spinner("Replaying the recorded texts at every budget …"):
         oracle = library.is_oracle(settings.recording)
         found = [replays.tokens_at_every_budget(names, side, oracle) for side in sides]
-    speeds = [speedup(cost, accepted, np.arange(len(accepted)), passes) for accepted, passes in found]
+    speeds = [speedup(cost, one.tokens, one.nodes, one.passes) for one in found]
     fewer = replays.early_passes(names, sides[1]) if sides[1].policy().stopping_early() else None
-    early = None if fewer is None else speedup(cost, found[1][0], np.arange(len(fewer)), fewer)
+    early = None if fewer is None else speedup(cost, found[1].tokens, found[1].nodes, fewer)
     drafter = library.drafted_by(library.read_recording(settings.recording))
     with st.container(key="card-speed", border=True):
         chrome.card_title("Speed against plain decoding", f"{cost.title}; {len(names)} recorded texts, drafted by {drafter}")
@@ -80,18 +80,26 @@ def _speed(settings: Settings, names: tuple[str, ...], cost: PassCost) -> None:
             key="speed",
             alt="Speed against plain decoding over the budget, both policies",
         )
-        fastest = {side.title: int(np.argmax(speed)) for side, speed in zip(sides, speeds, strict=True)}
-        chrome.remarks([*price_warnings(cost, fastest, USUAL_BUDGET), *replays.remarks(names[0], sides)], "price-warnings")
+        fastest = {side.title: int(np.nanargmax(speed)) for side, speed in zip(sides, speeds, strict=True)}
+        anew = [_anew(side, speed) for side, speed in zip(sides, speeds, strict=True) if np.isnan(speed).any()]
+        remarks = [*price_warnings(cost, fastest, USUAL_BUDGET), *replays.remarks(names[0], sides), *anew]
+        chrome.remarks(remarks, "price-warnings")
         if oracle:
             st.html(f'<p class="quiet">{ORACLE}</p>')
         st.html("".join(map(_verdict, sides, speeds, found, ("static", "dynamic"), [settings.budget] * 2)))
         if early is not None:
-            chrome.html(_early(sides[1].title, early, fewer, found[1][1]))
+            chrome.html(_early(sides[1].title, early, fewer, found[1].passes))
+
+
+def _anew(side: world.PolicyKey, speed: np.ndarray) -> str:
+    last = int(np.flatnonzero(~np.isnan(speed))[-1])
+    more = "; its larger trees are not in these recordings" if last < replays.LOOKED_AT[-1] else ""
+    return f"{side.title} chooses anew at each budget: it was replayed at the budgets with a dot, up to {_nodes(last)}{more}."
 
 
 def _early(title: str, speed: np.ndarray, fewer: np.ndarray, passes: np.ndarray) -> str:
     """What stopping the draft early would give: the same trees in fewer passes. Nothing where even so no budget pays."""
-    best = int(np.argmax(speed))
+    best = int(np.nanargmax(speed))
     if best == 0:
         return ""
     return (
@@ -102,10 +110,10 @@ def _early(title: str, speed: np.ndarray, fewer: np.ndarray, passes: np.ndarray)
     )
 
 
-def _verdict(side: world.PolicyKey, speed: np.ndarray, found: tuple, css: str, budget: int) -> str:
-    best, here = int(np.argmax(speed)), min(budget, len(speed) - 1)
-    now = f"At {_nodes(here)} it gets {1 + found[0][here]:.2f} tokens a pass and {speed[here]:.2f} times the speed"
-    name, made = f"<b class='{css}'>{side.title}</b>", int(round(float(found[1][here])))
+def _verdict(side: world.PolicyKey, speed: np.ndarray, found: replays.AtBudgets, css: str, budget: int) -> str:
+    best, here = int(np.nanargmax(speed)), int(np.flatnonzero(~np.isnan(speed[: budget + 1]))[-1])
+    now = f"At {_nodes(here)} it gets {1 + found.tokens[here]:.2f} tokens a pass and {speed[here]:.2f} times the speed"
+    name, made = f"<b class='{css}'>{side.title}</b>", int(round(float(found.passes[here])))
     passes = f"{made} draft pass{'es' * (made != 1)}" + ("; try fewer" if made > 1 else "")
     if best == 0:
         said = f"{name}: {SLOWER} ({passes}). {now} of plain decoding."
@@ -116,8 +124,8 @@ def _verdict(side: world.PolicyKey, speed: np.ndarray, found: tuple, css: str, b
         )
     else:
         said = (
-            f"{name} is fastest at {_nodes(best)}: {speed[best]:.2f} times plain decoding with {1 + found[0][best]:.2f} tokens a "
-            f"pass. {now}."
+            f"{name} is fastest at {_nodes(best)}: {speed[best]:.2f} times plain decoding with {1 + found.tokens[best]:.2f} tokens "
+            f"a pass. {now}."
         )
     return f"<p class='verdict' data-testid='speed-{css}'>{said}</p>"
 

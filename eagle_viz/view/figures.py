@@ -23,9 +23,11 @@ TICKS = [0, 16, 32, 64, 96, 128, 192, 256, 384, 512]
 
 
 def _line(figure: go.Figure, values: np.ndarray, colour: str, name: str, **hover: str) -> None:
-    """The line of one tree, entry i at budget i."""
+    """The line of one tree, entry i at budget i; with a dot at each known budget where some are unknown (NaN)."""
+    known = np.flatnonzero(~np.isnan(values))
+    look = {"mode": "lines"} if len(known) == len(values) else {"mode": "lines+markers", "marker": {"size": 5}}
     line = {"color": colour, "width": 2.5}
-    figure.add_scatter(x=np.arange(len(values)), y=values, mode="lines", name=name, line=line, **hover)
+    figure.add_scatter(x=known, y=values[known], name=name, line=line, **look, **hover)
 
 
 def gain_against_sharpness(rows: Sequence[Population], current: Population) -> go.Figure:
@@ -187,7 +189,7 @@ def speed_curve(
         _line(figure, early, BLUE, f"{names[1]}, draft stopped early", hovertemplate="%{x} nodes: %{y:.2f}")
         figure.data[-1].line.dash = "dot"
     for values, colour, name in ((static, GRAY, names[0]), (dynamic, BLUE, names[1])):
-        best = int(np.argmax(values))
+        best = int(np.nanargmax(values))
         named = f"{name}, best: {best}" if best else name
         _line(figure, values, colour, named, hovertemplate=f"%{{x}} nodes: %{{y:.2f}}<extra>{name}</extra>")
         figure.add_scatter(

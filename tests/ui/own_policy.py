@@ -53,7 +53,7 @@ def recorded(key):
 
     name = library.recordings()[0]
     alone = [draft_up_to(key.policy(), cycle.landscape, 8)[0].passes for cycle in library.read_recording(name).cycles]
-    return {"passes": replays.tokens_at_every_budget((name,), key, False)[1][1:].tolist(), "alone": float(np.mean(alone))}
+    return {"passes": replays.tokens_at_every_budget((name,), key, False).passes[1:].tolist(), "alone": float(np.mean(alone))}
 
 
 def main(app_file):

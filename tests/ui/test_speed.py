@@ -1,15 +1,23 @@
-"""What a change of a parameter costs in Python, in processor time, so that a busy machine does not blur it."""
+"""What a change of a parameter costs in Python, in processor time, so that a busy machine does not blur it; Budget & speed."""
 
 import os
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
+
+from eagle_viz.core.readout import draft_up_to
+from eagle_viz.core.replay import replay
+from eagle_viz.ui import library, replays
+from eagle_viz.ui.settings import Settings
+from eagle_viz.ui.world import PolicyKey
 
 AIM = 0.3
 """Seconds from a widget to the stage's new trees; the charts come after them."""
 
+TEXT = "smollm2-135m-eagle3-numbers"
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
@@ -35,3 +43,18 @@ def test_any_two_times_that_a_link_carries_are_shown_or_refused_in_a_sentence(ti
     app.query_params["view"], app.query_params["times"] = "speed", times
     app.run()
     assert not app.exception
+
+
+@pytest.mark.parametrize("name", ["priced", "max_sweep", "opt_tree"])
+def test_a_policy_that_chooses_anew_at_each_budget_has_numbers_where_it_was_replayed(name):
+    """Law: each number is the mean over the trees drafted with that very budget, smaller ones too; others are unknown."""
+    cycles = library.read_recording(TEXT).cycles
+    key = PolicyKey.of(name, Settings())
+    found = replays.tokens_at_every_budget((TEXT,), key, False)
+    known = np.flatnonzero(~np.isnan(found.tokens))
+    assert set(known) <= {0, *replays.LOOKED_AT} and {0, 1, 8, 10} <= set(known)
+    for budget in (1, 8, 10):
+        trees = [draft_up_to(key.policy(), cycle.landscape, budget)[0].tree for cycle in cycles]
+        written = [replay(cycle, tree).written for cycle, tree in zip(cycles, trees, strict=True)]
+        assert found.tokens[budget] == pytest.approx(np.mean(written) - 1)
+        assert found.nodes[budget] == pytest.approx(np.mean([tree.budget for tree in trees])) and found.nodes[budget] <= budget
