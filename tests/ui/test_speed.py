@@ -21,6 +21,7 @@ TEXT = "smollm2-135m-eagle3-numbers"
 APP = str(Path(__file__).parents[2] / "app.py")
 
 
+@pytest.mark.speed
 @pytest.mark.parametrize("key,values", [("set_seed", range(500, 520)), ("set_sharpness", [0.5 + 0.15 * i for i in range(20)])])
 def test_a_new_landscape_is_redrawn_soon(key, values):
     app = AppTest.from_file(APP, default_timeout=120).run()
