@@ -15,7 +15,7 @@ from tests.ui.pages import opened, settings_of
 REQUEST = Request(asked("Hello"), "oracle", 16, 25, 10, 6)
 
 
-def finished(live, seconds=10):
+def finished(live, seconds=60):
     deadline = time.monotonic() + seconds
     while not live.finished and time.monotonic() < deadline:
         time.sleep(0.01)
