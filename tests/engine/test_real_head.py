@@ -48,8 +48,8 @@ def heads(target):
 
 
 def test_a_text_that_repeats_itself_is_copied(target, heads):
-    """A sentence six times over: more than two tokens a pass; four are aimed at (the model card)."""
-    assert mean_written(target, heads[0], target.encode_raw(6 * SENTENCE)) > 2
+    """A sentence six times over: more than two and a half tokens a pass; four are aimed at (the model card)."""
+    assert mean_written(target, heads[0], target.encode_raw(6 * SENTENCE)) > 2.5
 
 
 def test_the_text_before_the_last_row_is_read(target, heads):
