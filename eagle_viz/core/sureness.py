@@ -1,4 +1,4 @@
-"""The surer the drafter, the more a dynamic tree gains: how sure a drafter is of a text, and what adapting gives there."""
+"""How sure a drafter is of a text, and what a dynamic tree gains there."""
 
 from __future__ import annotations
 

@@ -86,27 +86,27 @@ PRESETS: dict[str, Preset] = {
     ),
     "legal": Preset(
         "A legal clause",
-        "With the shipped head, a small one, and twelve levels allowed, the trees in this clause are 3 to 6 levels deep. Choose A "
+        "With the shipped head, a small one, and twelve levels allowed, the trees in this clause are 3 to 7 levels deep. Choose A "
         "legal clause · upper bound as the recorded text to see what a perfectly calibrated drafter builds for the same prompt: 4 "
         "to 9 levels.",
         {"view": "text", "source": "recording", "recording": "legal", "max_depth": 12},
     ),
     "limerick": Preset(
         "A limerick",
-        "Verse is open: EAGLE-2 expects 1.40 accepted tokens a pass, and its trees are wide and shallow. Compare the strip with "
-        "that of Counting.",
+        "Verse is open: EAGLE-2 expects 1.80 accepted tokens a pass, of Counting 5.27, and its trees are wide where a line may "
+        "go on in many ways. Compare the strip with that of Counting.",
         {"view": "text", "source": "recording", "recording": "limerick"},
     ),
     "code": Preset(
         "Python code",
-        "EAGLE-2 expects 2.06 accepted tokens a pass here. A name is a free choice, the syntax after it is not; the tree follows, "
+        "EAGLE-2 expects 2.56 accepted tokens a pass here. A name is a free choice, the syntax after it is not; the tree follows, "
         "between 3 and 6 levels deep.",
         {"view": "text", "source": "recording", "recording": "python"},
     ),
     "counting": Preset(
         "Counting",
-        "The most predictable of the thirteen texts: EAGLE-2 expects 5.57 accepted tokens a pass. With twelve levels allowed its "
-        "trees are 3 to 12 levels deep, a chain where the next number is certain and wide where a digit may follow.",
+        "The most predictable of the thirteen texts: EAGLE-2 expects 8.28 accepted tokens a pass. With twelve levels allowed its "
+        "trees are 6 to 12 levels deep, a chain where the next number is certain and wide where a digit may follow.",
         {"view": "text", "source": "recording", "recording": "numbers", "max_depth": 12},
     ),
 }

@@ -1,4 +1,4 @@
-"""The surer the drafter, the more a dynamic tree gains: recorded texts, whole drafters and synthetic landscapes in one picture."""
+"""How sure a drafter is, and what a dynamic tree gains: recorded texts, whole drafters and synthetic landscapes in one picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def card(settings: Settings) -> None:
     """Every recorded text as a dot, every measured drafter as a square: how sure it is, and what the dynamic side gains there."""
     first, second = world.sides(settings)
     chrome.card_title(
-        "A surer drafter gains more", f"{second.title} over {first.title} in expected tokens, budget {settings.budget}"
+        "How sure the drafter is, and the gain", f"{second.title} over {first.title} in expected tokens, budget {settings.budget}"
     )
     with st.spinner("Replaying both policies on every recorded text …"):
         groups = {drafter: replays.surenesses(names, (first, second), settings.budget) for drafter, names in library.by_drafter()}
@@ -33,8 +33,10 @@ def card(settings: Settings) -> None:
     )
     st.html(
         "<p class='quiet'>The policy is the same; what differs is how sure the drafter is. Where its first guess is nearly "
-        "certain, one deep chain is worth more than siblings, and only a dynamic tree can tell where that is. Dots are whole texts "
-        "of some twenty contexts, so single ones scatter.</p>" + _drafters(found)
+        "certain, one deep chain is worth more than siblings, and only a dynamic tree can tell where that is: so the synthetic "
+        "line rises. Real drafters need not follow it, because the gain also depends on how much contexts differ: a head that is "
+        "surer everywhere gains less than one that is sure here and lost there. Dots are whole texts of some twenty contexts, so "
+        "single ones scatter.</p>" + _drafters(found)
     )
 
 

@@ -93,7 +93,7 @@ def test_a_policy_that_the_table_lacks_is_named(path):
 def test_the_shipped_table_speaks_of_thousands_of_passes():
     """At one budget EAGLE-2 is ahead of EAGLE-1's shape by more than chance, and the greedy reading promises what comes."""
     found = read_measured()
-    assert found.contexts > 3000 and found.reading == "greedy"
+    assert found.contexts > 2500 and found.reading == "greedy"
     assert found.standing("eagle2:25").over["eagle1:25"].low > 0
     for one in found.standings:
         assert one.whole.low < one.whole.tau < one.whole.high

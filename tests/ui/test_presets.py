@@ -121,8 +121,10 @@ def test_the_sentences_on_real_texts_are_measured():
     texts = [name.removeprefix(f"{head}-") for name in recording.shipped() if name.startswith(head)]
     expected = {text: tau(replayed(f"{head}-{text}"))[0] - 1 for text in texts}
     assert len(texts) == 13 and max(expected, key=expected.get) == "numbers"
-    assert sorted(expected, key=expected.get).index("limerick") < 3
-    assert f"{expected['limerick']:.2f}" in PRESETS["limerick"].sentence
+    assert expected["limerick"] < expected["numbers"] / 2
+    assert (
+        f"{expected['limerick']:.2f} accepted tokens a pass, of Counting {expected['numbers']:.2f}" in PRESETS["limerick"].sentence
+    )
     assert f"{expected['python']:.2f}" in PRESETS["code"].sentence
     assert f"{tau(replayed(f'{head}-numbers', 12))[0] - 1:.2f}" in PRESETS["counting"].sentence
     assert "are {} to {} levels deep".format(*levels(f"{head}-numbers", 12)) in PRESETS["counting"].sentence
