@@ -173,8 +173,6 @@ def contest_of(entries: Sequence[str], budget: int, alike: bool = False) -> dict
         if alike and nodes != budget:
             raise ValueError(f"policies: {entry!r} given, beside --recordings all have one budget, --budget {budget}")
         if policy.needs_average:
-            raise ValueError(
-                f"policies: {entry!r} given, but the best static shape needs an average context, which a live run lacks"
-            )
+            raise ValueError(f"policies: {entry!r} given, but {policy.title} needs an average context, which a live run lacks")
         contest[f"{name}:{nodes}"] = policy, nodes
     return contest

@@ -235,7 +235,13 @@ def _check_vocabulary(checkpoint: HeadCheckpoint, vocabulary: int) -> None:
     if size is not None and size != len(tokens):
         raise HeadError(f"{checkpoint.source}: draft_vocab_size is {size}, but the draft vocabulary has {len(tokens)} tokens")
     if "d2t" not in checkpoint.tensors:
+        if "t2d" in checkpoint.tensors and not checkpoint.tensors["t2d"].bool().all():
+            raise HeadError(
+                f"{checkpoint.source}: key 't2d' leaves tokens out, but 'd2t', which says which draft id they have, is missing"
+            )
         return
+    if checkpoint.tensors["d2t"].is_floating_point():
+        raise HeadError(f"{checkpoint.source}: key 'd2t' holds {checkpoint.tensors['d2t'].dtype}, allowed are whole numbers")
     if len(tokens) == 0 or tokens.min() < 0 or tokens.max() >= vocabulary or len(tokens.unique()) < len(tokens):
         raise HeadError(f"{checkpoint.source}: key 'd2t' must name different token ids in 0..{vocabulary - 1}")
     if "t2d" in checkpoint.tensors:

@@ -69,21 +69,23 @@ def behind() -> None:
 
 def _all_charts(settings: Settings) -> None:
     try:
-        stage_panel.trace_of(settings, bare=False)
+        trace = stage_panel.trace_of(settings, bare=False)
     except (ValueError, NotRecordedError):
         return  # the stage says why
     with chrome.in_one_sentence():
-        _remarks(settings)
+        _remarks(settings, trace)
     if settings.view == "lab" and settings.source == "synthetic":
         with chrome.in_one_sentence():
             _population(settings)
 
 
-def _remarks(settings: Settings) -> None:
+def _remarks(settings: Settings, trace: dict) -> None:
     """What must be said of the trees on the stage and of the curves below it."""
     key, sides = world.LandscapeKey.of(settings), world.sides(settings)
     of_trees = comparison_remarks(*(world.draft(key, side, settings.budget) for side in sides))
-    of_curves = drawn_to(key, sides, world.most_budget(settings))
+    of_curves = drawn_to(key, sides, min(world.most_budget(settings), trace["curve_to"]))
+    cut = f"This recording holds the trees of these policies up to {trace['curve_to']} nodes at these settings."
+    of_curves += [cut] if stage_panel.is_cut(settings, trace) else []
     chrome.remarks(dict.fromkeys([*of_trees, *of_curves]), "remarks")
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from ..core.greedy import CANDIDATES
 from ..core.places import models
-from ..core.policies import BestStatic, Eagle1, Eagle2, Policy
+from ..core.policies import Eagle1, Eagle2, Policy
 from ..core.recording import Recording
 from ..engine.prompts import Prompt
 from . import live_local, live_served
@@ -65,9 +66,9 @@ class Request:
     def beside(self) -> list[tuple[Policy, int]]:
         """Who is drafted beside it, up to the largest budget of the page.
 
-        ``best_static`` needs an average over other texts, which an answer of its own has not.
+        A policy that needs an average over other texts is left out: an answer of its own has none.
         """
-        drafted = (policy for policy in self.shown if not isinstance(policy, BestStatic))
+        drafted = (policy for policy in self.shown if not policy.needs_average)
         return [(policy, RECORDED_CHAIN if policy.single_path else USUAL_BUDGET) for policy in drafted]
 
     def __post_init__(self) -> None:
@@ -187,18 +188,20 @@ def _fetch(live: Live) -> None:
 def _generate(live: Live, request: Request) -> None:
     with _LINE.turn(lambda before: live.say(f"waiting, {before} {'answer' if before == 1 else 'answers'} before this one")):
         live.say("loading the model")
-        live_local.generate(live, request, *load(request.drafter))
+        live_local.generate(live, request, *load(request.drafter, request.top_k))
 
 
-def load(drafter: str) -> tuple[Target, Drafter]:
-    """The target in float32 and a drafter of this run's own (it carries a cache); raises ``ValueError`` where a part is missing."""
+def load(drafter: str, top_k: int) -> tuple[Target, Drafter]:
+    """The target in float32 and a drafter of this run's own (it carries a cache) that scores ``top_k`` candidates a node or more;
+    raises ``ValueError`` where a part is missing.
+    """
     from ..engine.drafted import HeadDrafter, OracleDrafter
 
     if drafter == "oracle":
-        return _target(), OracleDrafter(_target())
+        return _target(), OracleDrafter(_target(), max(CANDIDATES, top_k))
     if not heads():
         raise ValueError("head: none is shipped in models/ yet; choose the target itself as drafter")
-    return _target(), HeadDrafter(_head(heads()[0]), name=heads()[0].name)
+    return _target(), HeadDrafter(_head(heads()[0]), max(CANDIDATES, top_k), heads()[0].name)
 
 
 def _loading() -> str:

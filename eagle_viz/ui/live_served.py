@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ..core.policies import BestStatic
-
 if TYPE_CHECKING:
     from ..engine.assembly import Progress
     from ..engine.served import ServedModel
@@ -52,7 +50,7 @@ def generate(live: Live, request: Request, servers: Servers) -> None:
         words = pieces(run.tokenizer, run.text.answer)
         live.pieces = [(text, "first") for text in words]  # the text stands at once, its passes are marked once they are drafted
         live.pieces = list(zip(words, run.kinds(), strict=True))
-        shown = [policy for policy in request.shown if not isinstance(policy, BestStatic)]
+        shown = [policy for policy in request.shown if not policy.needs_average]
         live.publish(run.record(expand_for(shown), {"policies": [policy.title for policy in shown]}))
         if request.every_setting:
             live.publish(run.record(expand_all, HOLDS))

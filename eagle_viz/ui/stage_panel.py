@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
+from ..core.landscape import NotRecordedError
 from ..stage import painted_revision, stage, stage_report
+from ..stage.trace import TIERS, tier_of
 from . import chrome, controls, session, world
 from .page import STAGE, Origin
 from .settings import ALL_STEPS, PROPERTIES, Settings, effective_settings
@@ -32,11 +34,12 @@ def _mount() -> None:
     page = session.page()
     settings, report = effective_settings(page.settings), stage_report()
     unseen = page.settings.mode == "nodes" and not (report and report.candidates)
+    trace = trace_of(settings, bare=not page.standing and (page.held or unseen))
     stage(
-        trace_of(settings, bare=not page.standing and (page.held or unseen)),
+        trace,
         page.told,
         live_sharpness=settings.sharpness if settings.source == "synthetic" else None,
-        max_budget=controls.largest_budget(settings),
+        max_budget=trace["curve_to"] if is_cut(settings, trace) else controls.largest_budget(settings),
         charts=not settings.hides("charts"),
         ask=None if page.standing or page.held else page.revision,
         on_report=take_report,
@@ -46,9 +49,24 @@ def _mount() -> None:
 
 
 def trace_of(settings: Settings, bare: bool) -> dict:
-    """The trace of these settings; ``bare``: without what one does not see at first."""
-    size = world.trace_size(settings, bare)
-    return world.trace(world.LandscapeKey.of(settings), *world.sides(settings), *size, full=not bare)
+    """The trace of these settings; ``bare``: without what one does not see at first.
+
+    Where a recording does not hold these policies' larger trees, it ends at the largest tier that it holds, the chosen budget's at
+    least. Raises ``NotRecordedError`` where not even that is recorded.
+    """
+    key, sides, (tier, budget, most) = world.LandscapeKey.of(settings), world.sides(settings), world.trace_size(settings, bare)
+    smaller = [size for size in reversed(TIERS) if tier_of(settings.budget) <= size < most and key.source == "recording"]
+    for size, curve_to in dict.fromkeys([(tier, most), *zip(smaller, smaller, strict=True)]):
+        try:
+            return world.trace(key, *sides, size, budget, curve_to, full=not bare)
+        except NotRecordedError as error:
+            missing = error
+    raise missing
+
+
+def is_cut(settings: Settings, trace: dict) -> bool:
+    """Whether a trace ends earlier than these settings ask, because no more is recorded."""
+    return trace["curve_to"] < world.most_budget(settings)
 
 
 def take_report() -> None:

@@ -139,4 +139,4 @@ def _table_edited(key: str, rows: list[dict[str, object]], unit: float) -> None:
     text = text_of(edited_rows(rows, st.session_state[key]), unit)
     if text == text_of(rows, unit):
         return session.acted()
-    _take(text[: PROPERTIES["times"].length])
+    _edited(text)

@@ -193,6 +193,14 @@ def test_token_ids_in_place_of_offsets_are_refused(checkpoint, tiny_target):
     refused(changed(checkpoint, d2t=low, t2d=torch.zeros(96, dtype=torch.bool).index_fill(0, low, True)), tiny_target, "d2t", "t2d")
 
 
+def test_a_draft_vocabulary_is_whole_numbers_and_never_half_said(checkpoint, tiny_target):
+    """Fractions would be cut off in silence; without `d2t`, a `t2d` that leaves tokens out does not say which draft id is which."""
+    offsets = checkpoint.tensors.get("d2t", torch.zeros(96, dtype=torch.long))
+    refused(changed(checkpoint, d2t=offsets + 0.4), tiny_target, "d2t", "whole numbers")
+    lone = changed(checkpoint, d2t=None, t2d=torch.arange(96) < 5)
+    refused(lone, tiny_target, "lm_head" if checkpoint.is_eagle3 else "t2d")
+
+
 def test_a_text_longer_than_the_head_counts_is_drafted_all_the_same(checkpoint, tiny_target):
     """Rotary positions go on beyond max_position_embeddings, with the angles that a larger table has."""
     short, long = (Head(changed(checkpoint, {"max_position_embeddings": count}), tiny_target) for count in (4, 64))

@@ -6,9 +6,9 @@ import pytest
 
 from eagle_viz.commands import main
 from eagle_viz.core.policies import POLICIES
-from eagle_viz.ui import world
+from eagle_viz.ui import library, stage_panel, world
 from eagle_viz.ui.settings import Settings
-from tests.ui.pages import opened
+from tests.ui.pages import opened, said
 
 
 @pytest.mark.parametrize("name", POLICIES)
@@ -48,3 +48,23 @@ def test_a_policy_keeps_the_same_nodes_on_the_page_and_on_the_command_line(name,
 def test_only_best_first_is_offered_otherwise_than_the_library_makes_it(name):
     """The page's six levels are the library's defaults too, but for the optimum without a cap."""
     assert (POLICIES[name].offered() == POLICIES[name]()) == (name != "best_first")
+
+
+@pytest.mark.parametrize("recording", ["smollm2-135m-eagle3-fact", "smollm2-135m-eagle3-python", "oracle-maths"])
+def test_recorded_text_is_drawn_as_far_as_it_holds_a_policys_trees(recording):
+    """With the page's own settings best-first has its trees in every context; where larger ones are not recorded the trace ends."""
+    cut = 0
+    for position in range(len(library.read_recording(recording).cycles)):
+        settings = Settings(source="recording", recording=recording, position=position, dynamic="best_first")
+        trace = stage_panel.trace_of(settings, bare=False)
+        assert settings.budget <= trace["tier"] and trace["curve_to"] <= world.most_budget(settings)
+        kept = POLICIES["best_first"].offered()(world.landscape(world.LandscapeKey.of(settings)), settings.budget).tree
+        assert trace["sides"]["dynamic"]["curve"][settings.budget] == kept.expected_accepted
+        cut += stage_panel.is_cut(settings, trace)
+    assert cut or recording.startswith("smollm2")
+
+
+def test_a_cut_recording_says_how_far_it_goes_and_offers_no_more():
+    """A link to a context that holds 32 nodes of best-first: one sentence, no exception."""
+    app = opened(view="lab", source="recording", recording="oracle-maths", position="0", dynamic="best_first")
+    assert not app.exception and "This recording holds the trees of these policies up to" in said(app)

@@ -2,10 +2,11 @@
 
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
-from eagle_viz.core.policies import Eagle1, Eagle2
+from eagle_viz.core.policies import POLICIES, Eagle1, Eagle2
 from eagle_viz.core.readout import draft_up_to
 from eagle_viz.ui import live as live_module
 from eagle_viz.ui.live import Live, Request, Stopped, _guarded, asked, load
@@ -66,7 +67,15 @@ def test_without_weights_it_says_how_to_get_them(monkeypatch, tmp_path):
     monkeypatch.setenv("EAGLE_VIZ_HOME", str(tmp_path))
     live_module._target.cache_clear()
     with pytest.raises(ValueError, match="fetch them first"):
-        load("oracle")
+        load("oracle", 10)
+
+
+def test_a_policy_that_needs_other_texts_is_not_drafted_beside_an_answer():
+    """Neither the best static shape nor Sequoia, nor a stranger's that says so."""
+    shown = tuple(policy.offered() for policy in POLICIES.values())
+    beside = {policy.name for policy, _ in replace(REQUEST, shown=shown).beside}
+    assert beside == {name for name, policy in POLICIES.items() if not policy.needs_average}
+    assert {"best_static", "sequoia"} & beside == set()
 
 
 @pytest.fixture

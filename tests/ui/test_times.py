@@ -26,6 +26,18 @@ def test_edited_deleted_and_added_rows_by_hand():
     assert parse_times("mine", text).sizes == (1, 64, 128, 256)
 
 
+@pytest.mark.parametrize(("row", "refused"), [({"what": "abc def", "time": 5}, True), ({"what": "128", "time": 20}, False)])
+def test_a_row_of_the_table_is_checked_as_typed_text_is(monkeypatch, row, refused):
+    """What is no position is refused in a sentence and the times stay; a good row is taken."""
+    taken, said_of = [], []
+    monkeypatch.setattr(times.st, "session_state", {"k": {"edited_rows": {}, "deleted_rows": [], "added_rows": [row]}})
+    monkeypatch.setattr(times.session, "refuse", lambda name, text, why: said_of.append((name, why)))
+    monkeypatch.setattr(times, "_take", taken.append)
+    times._table_edited("k", times.rows_of(TABLE, 1.0), 1.0)
+    assert bool(said_of) == refused != bool(taken)
+    assert all(name == "times" and "abc" in why for name, why in said_of)
+
+
 @pytest.mark.parametrize("name", times.titles())
 def test_every_source_gives_times_that_rise_and_a_title_that_says_what_they_are(name):
     """Measured, assumed or estimated stands in each title; each name is a setting."""
