@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.documents import VERSION
 from ..core.policies import Policy
+from ..core.verification import acceptance_sentence
 from .model import CANDIDATES, add_chat, add_model, add_reading, load_drafter, load_target
 from .parser import add_parameters, policy_names, policy_of, print_json, say
 
@@ -134,12 +135,11 @@ def _document(answer: Answer) -> dict:
 
 def _print(answer: Answer) -> None:
     run, seconds, check = answer.run, answer.seconds, answer.check
+    name = next(iter(run.contest))
     print(run.text)
     speed = f"{len(run.tokens)} tokens in {seconds:.1f} s ({len(run.tokens) / seconds:.1f} tokens/s)"
     say(f"{speed}; {run.passes} verify passes, tau {run.tau():.2f} measured, {run.expected_tau():.2f} expected")
-    found = run.acceptance()
-    rates = " ".join(f"{rate:.2f}" for rate in found["by_position"])
-    say(f"{found['accepted']} of {found['drafted']} drafted tokens accepted; by position, given the one before: {rates or '-'}")
+    say(acceptance_sentence(run.accept_lengths[name], run.drafted[name]))
     if check is not None:
         apart = f"parts at token {check.first_difference}" + ("" if check.gap is None else f", logit gap {check.gap:.2g}")
         say(f"plain greedy decoding: {'identical' if check.identical else apart}")

@@ -48,6 +48,16 @@ def conditional_acceptance(accept_lengths: Sequence[int]) -> tuple[float, ...]:
     return tuple(now / before for before, now in pairwise(reached))
 
 
+def acceptance_sentence(accept_lengths: Sequence[int], drafted: int) -> str:
+    """How many drafted tokens were accepted, and the share of passes accepted at each position given the one before.
+
+    >>> acceptance_sentence([0, 1, 2, 2], drafted=40)
+    '5 of 40 drafted tokens accepted; by position, given the one before: 0.75 0.67'
+    """
+    rates = " ".join(f"{rate:.2f}" for rate in conditional_acceptance(accept_lengths))
+    return f"{sum(accept_lengths)} of {drafted} drafted tokens accepted; by position, given the one before: {rates or '-'}"
+
+
 def verify_greedy(tree: DraftTree, target_argmax: Sequence[int]) -> Verdict:
     """Accept the longest path equal to the target's own greedy continuation.
 

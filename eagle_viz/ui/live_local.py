@@ -10,6 +10,7 @@ from time import monotonic, perf_counter
 from typing import TYPE_CHECKING
 
 from ..core.policies import Eagle2
+from ..core.verification import acceptance_sentence
 
 if TYPE_CHECKING:
     from ..engine.assembly import Progress
@@ -65,6 +66,7 @@ def _follow(live: Live, request: Request, run: Generation) -> list[Cycle]:
     finally:
         live.pieces.append((stream.rest(), "bonus"))
         live.numbers |= {"tokens": len(run.tokens), "passes": run.passes, "tau": run.tau(), "expected": run.expected_tau()}
+        live.numbers["acceptance"] = acceptance_sentence(run.accept_lengths["eagle2"], run.drafted["eagle2"])
         if cycles:
             live.publish(record_as_drafted(run, cycles, request.prompt))
     return cycles

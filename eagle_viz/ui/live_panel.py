@@ -176,6 +176,6 @@ def _numbers(run: live.Live) -> str:
         measured, expected = numbers["tau"], numbers["expected"]
         greedy = run.recording is not None and run.recording.read_for_greedy
         why = READ_FOR_GREEDY if greedy else greedy_gap([(expected, measured)])
-        facts.append(f"EAGLE-2: tau {measured:.2f} measured, {expected:.2f} expected. {why}")
+        facts += [f"EAGLE-2: tau {measured:.2f} measured, {expected:.2f} expected. {why}", str(numbers["acceptance"])]
     facts += [f"{numbers['speed']}; {numbers['same']}"] if "speed" in numbers else []
     return "<ul class='facts'>" + "".join(f"<li>{escape(fact)}</li>" for fact in facts) + "</ul>"

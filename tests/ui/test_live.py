@@ -86,7 +86,7 @@ def tiny(monkeypatch):
     from tests.engine.tiny import tiny_target
 
     target, found = tiny_target(), []
-    monkeypatch.setattr(live_module, "load", lambda drafter: (target, OracleDrafter(target)))
+    monkeypatch.setattr(live_module, "load", lambda drafter, top_k: (target, OracleDrafter(target)))
     monkeypatch.setattr(Live, "__setattr__", lambda self, name, value: _noting(found, self, name, value))
 
     def start(**more):
@@ -104,6 +104,8 @@ def test_passes_are_shown_as_they_come_and_nothing_is_drafted_twice(tiny, monkey
     assert live.error is None and live.stage == "done"
     assert "".join(text for text, _ in live.pieces) == live.recording.answer
     kinds = [kind for _, kind in live.pieces]
+    accepted, of, drafted, *_ = live.numbers["acceptance"].split()  # those behind the limit count here, and are not shown
+    assert kinds.count("accepted") <= int(accepted) <= int(drafted) <= 25 * live.numbers["passes"] and of == "of"
     assert kinds[0] == "first" and set(kinds[1:]) <= {"accepted", "bonus"} and len(kinds) == live.numbers["tokens"] + 1 <= 13
     assert live.turns == ("a b c", live.recording.answer) and "speed" not in live.numbers
     grown = [len(one.cycles) for one in found]
