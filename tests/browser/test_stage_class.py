@@ -17,11 +17,16 @@ SIZES = """return [...root.querySelectorAll('svg.tree .value')].filter((e) => e.
   .map((e) => e.getBoundingClientRect().height)"""
 
 
+REFUSED = "() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('refused')); }"
+"""Without the browser's full screen the stage fills its page at once: the same picture, and nothing to wait for."""
+
+
 @pytest.mark.parametrize(("width", "height", "larger"), [(1024, 768, 1.2), (1920, 1080, 1.7)])
 def test_the_full_screen_has_larger_labels_and_its_controls_above_the_fold(drawn, width, height, larger):
     """F fills the screen with the trees and their words; F again gives the page back as it was."""
     page = drawn(page={"width": width, "height": height})
     before, small = read(page), max(inside(page, SIZES))
+    page.bring_to_front()  # Chromium keeps the whole screen for the page in front
     page.keyboard.press("f")
     page.wait_for_function("() => document.fullscreenElement")
     glided(page)
@@ -41,8 +46,8 @@ def test_the_full_screen_has_larger_labels_and_its_controls_above_the_fold(drawn
 def test_a_node_is_found_under_the_pointer_on_the_full_screen(drawn):
     """Marks are larger there, and looking at one still finds it."""
     page = drawn()
+    page.evaluate(REFUSED)
     part(page, "stage-full").click()
-    page.wait_for_function("() => document.fullscreenElement")
     page.mouse.move(*glided(page)["dynamic"]["0.0"][:2])
     assert inside(page, "return [...root.querySelectorAll('.looked')].map((e) => e.dataset.path)") == ["0.0", "0.0"]
 
@@ -50,7 +55,7 @@ def test_a_node_is_found_under_the_pointer_on_the_full_screen(drawn):
 def test_where_the_browser_refuses_the_full_screen_the_stage_fills_its_page(drawn):
     """A frame without that right still gets the larger words; Escape ends it."""
     page = drawn()
-    page.evaluate("() => { Element.prototype.requestFullscreen = () => Promise.reject(new Error('refused')); }")
+    page.evaluate(REFUSED)
     part(page, "stage-full").click()
     box = part(page, "stage").bounding_box()
     assert (box["x"], box["y"], box["width"], box["height"]) == (0, 0, 1280, 900)
@@ -164,8 +169,8 @@ def test_before_the_first_node_the_picture_says_what_play_does(drawn, width, sch
     assert page.locator("[data-root] .mark").count() == 2 and b"press Play" not in saved(page, "stage-save-svg")[1]
     for full in (False, True):
         if full:
+            page.evaluate(REFUSED)
             part(page, "stage-full").click()
-            page.wait_for_function("() => document.fullscreenElement")
             glided(page)
         for i in range(2):
             inner, frame = words.nth(i).bounding_box(), page.locator(".field").nth(i).bounding_box()
