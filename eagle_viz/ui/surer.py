@@ -32,11 +32,10 @@ def card(settings: Settings) -> None:
         alt="Gain against the mean confidence of the first candidate, a dot a recorded text, a square a whole drafter",
     )
     st.html(
-        "<p class='quiet'>The policy is the same; what differs is how sure the drafter is. Where its first guess is nearly "
-        "certain, one deep chain is worth more than siblings, and only a dynamic tree can tell where that is: so the synthetic "
-        "line rises. Real drafters need not follow it, because the gain also depends on how much contexts differ: a head that is "
-        "surer everywhere gains less than one that is sure here and lost there. Dots are whole texts of some twenty contexts, so "
-        "single ones scatter.</p>" + _drafters(found)
+        "<p class='quiet'>The policy is the same; what differs is how sure the drafter is. EAGLE-1's shape fits a drafter in "
+        "the middle: where nothing is likely a wider tree is worth more, where the first guess is nearly certain one deep chain "
+        "is, and only a dynamic tree can tell where that is. So the synthetic line falls and then rises, and whole drafters bend "
+        "alike. Dots are whole texts of some twenty contexts, so single ones scatter.</p>" + _drafters(found)
     )
 
 
